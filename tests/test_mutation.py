@@ -17,7 +17,9 @@ FILES = {
     "toy/noticed.py": "def difference(a, b):\n    return a - b\n",
     "toy/unnoticed.py": "def total(a, b):\n    return a + b\n",
     "toy/unreached.py": "def twice(a):\n    return 2 * a\n",
-    "tests/test_toy.py": "from toy.noticed import difference\nfrom toy.unnoticed import total\n\n"
+    "toy/unreadable.py": "int('1')\n",
+    "tests/test_toy.py": "import toy.unreadable\nfrom toy.noticed import difference\n"
+    "from toy.unnoticed import total\n\n"
     "def test_difference():\n    assert difference(2, 1) == 1\n\n"
     "def test_total():\n    assert total(0, 0) == 0\n",
 }
@@ -30,15 +32,16 @@ def test_a_noticed_change_is_told_from_an_unnoticed_one(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     script = ROOT / "tests" / "benchmarks" / "mutation.py"
-    rooms = [name for name in FILES if name.endswith("noticed.py") or "unreached" in name]
+    rooms = [name for name in FILES if name.startswith("toy/") and FILES[name]]
     words = [sys.executable, str(script), "--root", str(tmp_path), "--count", "1", *rooms]
     environment = {name: x for name, x in os.environ.items() if name != "PYTEST_ADDOPTS"}
     ran = subprocess.run(words, capture_output=True, encoding="utf-8", env=environment, check=True)
-    table = [line.split()[:5] for line in ran.stdout.splitlines()[-3:]]
+    table = [line.split()[:6] for line in ran.stdout.splitlines()[-4:]]
     assert table == [
-        ["toy/noticed.py", "1", "1", "0", "0"],
-        ["toy/unnoticed.py", "1", "0", "1", "0"],
-        ["toy/unreached.py", "1", "0", "0", "0"],
+        ["toy/noticed.py", "1", "1", "0", "0", "0"],
+        ["toy/unnoticed.py", "1", "0", "1", "0", "0"],
+        ["toy/unreached.py", "1", "0", "0", "1", "0"],
+        ["toy/unreadable.py", "1", "0", "0", "0", "1"],
     ]
     assert "-    return a + b\n+    return a - b\n" in ran.stdout
     assert "by 0 of 0 tests of its statement, 0 of 0 of its file: toy/unreached.py" in ran.stdout

@@ -1,14 +1,16 @@
-"""What the tests notice of small changes to the package: a seeded sample of mutants, by room.
+"""What a room's tests notice of small changes to the room: a seeded sample of mutants.
 
     python tests/benchmarks/mutation.py --count 25 --seed 1 symattn/notation symattn/nodes
 
 mutmut makes the mutants; it runs all of a file or those named, and cannot draw. Everything happens
-in a copy. The tests of `QUICK`, or of --tests, run there once, each with as many parameters as
-take a second, and coverage notes which of them reaches which line. A mutant is judged by the tests
-that reach its statement, quickest first, as many as take --budget seconds, then by others that
-reach its file.
+in a copy. The tests of a room are those of the folder of ``tests/`` with its name and its doctests,
+or what --tests names. They run there once, each with as many parameters as take ten seconds,
+and coverage notes which of them reaches which line. A mutant is judged by the tests that reach its
+statement, quickest first, as many as take --budget seconds, then by others that reach its file.
 
-What only another test, another parameter or a process of its own would notice survives here.
+Noticed is a mutant of which a test fails that passes without the change. What cannot be imported
+and what takes too long is counted apart, since no assertion has seen it. What only another test,
+another parameter or a process of its own would notice survives here.
 """
 
 from __future__ import annotations
@@ -19,16 +21,17 @@ import difflib
 import json
 import multiprocessing
 import os
+import resource
 import shutil
 import signal
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
-from math import sqrt
+from math import inf, sqrt
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, cast
@@ -38,42 +41,18 @@ import libcst as cst
 import pytest
 from mutmut.mutation.mutators import mutation_operators
 
-#: The files of quick tests that need no other program: what stands behind ``test_``.
-QUICK = {
-    *("by_hand", "check_overview", "check_python", "check_report", "claims", "cost"),
-    *(
-        "check_cli",
-        "data_files",
-        "decide",
-        "definitions",
-        "degenerate",
-        "derivation",
-        "explanations",
-    ),
-    *("falk", "fixes", "golden", "latent", "marking", "mask_rules", "masks", "mathml"),
-    *("nodes_contract", "notes", "pictures", "powers", "prose", "references", "spec", "toml"),
-    *(
-        "spoken",
-        "symbols_in_latex",
-        "text",
-        "toy",
-        "typed",
-        "unfolded",
-        "values",
-        "verify",
-        "worked",
-        "wrap",
-        "written",
-    ),
-}
-SHARE = 1.0  # seconds of a test function, after which its other parameters are left out
-LONGEST = 5.0  # seconds of a test
+SHARE = 10.0  # seconds of a test function, after which its other parameters are left out
+LONGEST = 3600  # seconds of a room's tests
+WAITING = 20  # seconds that may pass for one of the processor, which others use too
 PRELOADED = ("sympy", "numpy", "flint", "hypothesis", "mpmath", "rich.console", "docutils.core")
 PYTEST = (
-    *("-q", "-x", "-o", "addopts=", "-pno:symattn", "-pno:cacheprovider"),
+    *("-q", "-o", "addopts=--doctest-modules", "-pno:symattn", "-pno:cacheprovider"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),  # of what is preloaded
 )
-VERDICTS = ("killed", "survived", "timed out", "not reached", "not judged")
+VERDICTS = ("noticed", "survived", "not reached", "no import", "too long", "not judged")
+#: The verdict by the status of pytest or the signal that ended it: 4 is an import of conftest.
+STATUSES = {0: "survived", 1: "noticed", 2: "no import", 4: "no import", None: "too long"}
+STATUSES[-signal.SIGXCPU] = "too long"
 
 
 class Mutant(NamedTuple):
@@ -128,11 +107,11 @@ def statement(text: str, line: int) -> range:
 class Watch:
     """A pytest plugin: runs a `SHARE` of each test, and notes where each goes and how long."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, room: Path) -> None:
         self.folder, self.seconds = folder, dict[str, float]()
+        inside = f"{room}/*" if room.is_dir() else str(room)
         self.spent: defaultdict[str, float] = defaultdict(float)
-        self.coverage = coverage.Coverage(folder / ".map", source=[str(folder)], config_file=False)
-        self.coverage.start()
+        self.coverage = coverage.Coverage(folder / ".map", include=[inside], config_file=False)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         Random(0).shuffle(items)  # rather than the first parameters of each
@@ -155,7 +134,7 @@ class Watch:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not report.passed:  # skipped, or it needs what the copy has not
-            self.seconds[report.nodeid] = 2 * LONGEST
+            self.seconds[report.nodeid] = inf
 
     def pytest_sessionfinish(self) -> None:
         self.coverage.stop()
@@ -163,10 +142,28 @@ class Watch:
         (self.folder / ".seconds").write_text(json.dumps(self.seconds), encoding="utf-8")
 
 
-def ran(folder: Path, words: list[str], limit: float, plugin: type | None = None) -> int | None:
-    """The status of pytest in a forked process, None if it was ended at the limit of seconds."""
+class Chosen:
+    """A pytest plugin: runs tests in an order, and notes which fail."""
+
+    def __init__(self, folder: Path, names: list[str]) -> None:
+        self.folder, self.places = folder, {name: place for place, name in enumerate(names)}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if item.nodeid in self.places]
+        items.sort(key=lambda item: self.places[item.nodeid])
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            with (self.folder / ".failed").open("a", encoding="utf-8") as file:
+                print(report.nodeid, file=file)
+
+
+def ran(folder: Path, words: list[str], limit: float, plugin: Watch | Chosen) -> int | None:
+    """The status of pytest in a forked process, ended at the limit of seconds of the processor."""
 
     def child() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit)))
         os.setsid()
         os.chdir(folder)
         os.environ["PYTHONPATH"] = str(folder)
@@ -174,11 +171,13 @@ def ran(folder: Path, words: list[str], limit: float, plugin: type | None = None
         log = os.open(".log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        os._exit(int(pytest.main([*PYTEST, *words], [plugin(folder)] if plugin else [])))
+        if isinstance(plugin, Watch):
+            plugin.coverage.start()
+        os._exit(int(pytest.main([*PYTEST, *words], [plugin])))
 
     process = multiprocessing.get_context("fork").Process(target=child)
     process.start()
-    process.join(limit)
+    process.join(WAITING * limit)
     late = process.is_alive()
     with suppress(ProcessLookupError):
         os.killpg(process.pid or 0, signal.SIGKILL)  # with all that it has started
@@ -187,25 +186,25 @@ def ran(folder: Path, words: list[str], limit: float, plugin: type | None = None
 
 
 class Judge:
-    """A copy of the root with a map of its tests."""
+    """A copy of the root with a map of the tests that judge a room."""
 
-    def __init__(self, root: Path, folder: Path, names: set[str], limit: float = 3600) -> None:
+    def __init__(self, root: Path, folder: Path, room: str, words: list[str]) -> None:
         self.folder = folder / "copy"
         shutil.copytree(root, self.folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))
-        files = sorted((self.folder / "tests").rglob("test_*.py"))
-        quick = [str(path) for path in files if path.stem.removeprefix("test_") in names]
-        words = ["--maxfail=1000", "-m", "not nightly", *quick]
-        ran(self.folder, words, limit, Watch)
+        watch = Watch(self.folder, self.folder / room)
+        ran(self.folder, ["-m", "not nightly", *words], LONGEST, watch)
         if not (self.folder / ".seconds").exists():
             sys.exit((self.folder / ".log").read_text(encoding="utf-8")[-2000:])
         self.seconds = json.loads((self.folder / ".seconds").read_text(encoding="utf-8"))
         self.map = coverage.CoverageData(str(self.folder / ".map"))
         self.map.read()
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        sys.dont_write_bytecode = True
 
     def tests(self, mutant: Mutant, budget: float) -> tuple[list[str], str]:
         """The tests to run, and how many they are of those that reach statement and file."""
         contexts = self.map.contexts_by_lineno(str(self.folder / mutant.path))
-        usable = {name for name in self.seconds if self.seconds[name] <= LONGEST}
+        usable = {name for name, seconds in self.seconds.items() if seconds < inf}
         near = {name for line in mutant.lines for name in contexts.get(line, ())}
         far = {name for names in contexts.values() for name in names} & usable or usable
         groups = [near & usable, far - near if near else set()]  # "" in near: when it is imported
@@ -217,30 +216,43 @@ class Judge:
                 budget -= self.seconds[name]
                 order.append(name)
         counts = [f"{len(group & {*order})} of {len(group)}" for group in groups]
-        return order, f"by {counts[0]} tests of its statement, {counts[1]} of its file"
+        return order, f"{counts[0]} tests of its statement, {counts[1]} of its file"
+
+    def run(self, names: list[str], budget: float, *words: str) -> tuple[int | None, list[str]]:
+        """The status of pytest with these tests, and which fail."""
+        log = self.folder / ".failed"
+        log.write_text("", encoding="utf-8")
+        if not names:
+            return None, []
+        files = dict.fromkeys(name.split("::")[0] for name in names)
+        status = ran(self.folder, [*words, *files], 30 + 6 * budget, Chosen(self.folder, names))
+        return status, log.read_text(encoding="utf-8").splitlines()
 
     def verdict(self, mutant: Mutant, budget: float) -> tuple[str, str]:
-        """What becomes of a mutant, and why."""
+        """What becomes of a mutant; the test that notices it, or how many do not."""
         names, why = self.tests(mutant, budget)
         if not names:
             return "not reached", why
         path = self.folder / mutant.path
         old, times = path.read_text(encoding="utf-8"), path.stat()
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-        sys.dont_write_bytecode = True
         try:
             path.write_text(mutant.text, encoding="utf-8")
-            status = ran(self.folder, names, 30 + 6 * budget)
+            status, failed = self.run(names, budget, "-x")
         finally:
             path.write_text(old, encoding="utf-8")
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        known = {None: "timed out", 0: "survived", 1: "killed", 2: "killed"}  # 2: no import
-        return known.get(status, "not judged"), why
+        verdict = STATUSES.get(status, "not judged")
+        if verdict == "noticed" and not failed:  # a test file that cannot be imported ends it, too
+            verdict = "no import"
+        return verdict, failed[0] if verdict == "noticed" else why
 
-    def passes(self, mutant: Mutant, budget: float) -> bool:
-        """Whether a mutant's tests pass without its change; if not, nothing can be said."""
-        text = (self.folder / mutant.path).read_text(encoding="utf-8")
-        return self.verdict(mutant._replace(text=text), budget)[0] == "survived"
+
+def tests_of(root: Path, room: str) -> list[str]:
+    """What judges a folder or file: the nearest folder of tests with its name, its doctests."""
+    folder = root / "tests" / Path(room).relative_to(Path(room).parts[0])
+    while not folder.is_dir():
+        folder = folder.parent
+    return [str(folder.relative_to(root)), room]
 
 
 def interval(hits: int, total: int) -> str:
@@ -263,33 +275,32 @@ def main() -> None:
     parser.add_argument("--root", type=Path, default=Path(__file__).parents[2])
     parser.add_argument("--count", type=int, default=25, help="mutants of each room")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--tests", nargs="+", default=QUICK, help="files that judge, less test_")
+    parser.add_argument("--tests", nargs="+", help="files or folders that judge, from the root")
     parser.add_argument("--budget", type=float, default=20, help="seconds of tests for a mutant")
     options = parser.parse_args()
     for name in PRELOADED:
         with suppress(ImportError):
             import_module(name)
-    with tempfile.TemporaryDirectory() as folder:
-        judge = Judge(options.root.resolve(), Path(folder).resolve(), {*options.tests})
-        print(f"seed {options.seed}, at most {options.budget:g} s of tests for a mutant\n")
-        table = [("room", "mutants", *VERDICTS, "noticed, 95 %")]
-        for room in options.rooms:
-            count = dict.fromkeys(VERDICTS, 0)
-            random = Random(f"{options.seed} {room}")
+    root = options.root.resolve()
+    print(f"seed {options.seed}, at most {options.budget:g} s of tests for a mutant\n")
+    table = [("room", "mutants", *VERDICTS, "noticed, 95 %")]
+    for room in options.rooms:
+        found: list[tuple[str, str]] = []
+        random = Random(f"{options.seed} {room}")
+        with tempfile.TemporaryDirectory() as folder:
+            words = options.tests or tests_of(root, room)
+            judge = Judge(root, Path(folder).resolve(), room, words)
             for mutant in drawn(judge.folder, room, options.count, random):
-                verdict, why = judge.verdict(mutant, options.budget)
-                count[verdict] += 1
-                if (verdict, count["killed"]) == ("killed", 1) and not judge.passes(
-                    mutant, options.budget
-                ):
-                    sys.exit(f"{mutant.diff}\nits tests fail without the change too")
-                if verdict != "killed":
-                    print(f"{verdict}, {why}: {mutant.diff}\n", flush=True)
-            noticed = count["killed"] + count["timed out"]
-            rate = interval(noticed, noticed + count["survived"])
-            table.append((room, *map(str, (sum(count.values()), *count.values())), rate))
-            print(row(table[-1]), end="\n\n", flush=True)
-        print(*map(row, table), sep="\n")
+                found.append(judge.verdict(mutant, options.budget))
+                print(f"{', by '.join(found[-1])}: {mutant.diff}\n", flush=True)
+            noticing = [*dict.fromkeys(why for verdict, why in found if verdict == "noticed")]
+            _, wrong = judge.run(noticing, sum(map(judge.seconds.__getitem__, noticing)))
+        for name in wrong:
+            print(f"not judged by {name}: it fails without a change too\n")
+        count = Counter("not judged" if why in wrong else verdict for verdict, why in found)
+        rate = interval(count["noticed"], sum(count[verdict] for verdict in VERDICTS[:3]))
+        table.append((room, str(len(found)), *(str(count[verdict]) for verdict in VERDICTS), rate))
+    print(*map(row, table), sep="\n")
 
 
 if __name__ == "__main__":

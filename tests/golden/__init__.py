@@ -1,7 +1,7 @@
 """What is printed, kept: one digest a row, and a few whole texts for those who read the changes.
 
-A row is a variant (or a file, or the catalogue of identities), what is made of it, a format and a
-view. `digests.txt` has one line for each; `texts/` has the whole output of some of them.
+A row is a variant (or a file, a node, the catalogue of identities), what is made of it, a format
+and a view. `digests.txt` has one line for each; `texts/` has the whole output of some of them.
 
 - ``python -m tests.golden``: prints every row again and lists those that have changed;
 - ``python -m tests.golden causal t5``: only those rows whose keys hold one of these words;
@@ -23,13 +23,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import sympy
 from click.testing import CliRunner
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn import Notation
 from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS
 from symattn.cli import main
-from symattn.derivations import Derivation, Evaluation
+from symattn.derivations import Derivation, Evaluation, Input, Step
 from symattn.documents.job import FORMATS, PICTURES, Job, document_of, written
 from symattn.documents.page.frame import scripts
 from symattn.documents.views import VIEWS
@@ -127,6 +129,13 @@ def changed(rows: Iterable[Row], known: Mapping[str, str]) -> list[str]:
     return [row.key for row in rows if known.get(row.key) != digest(row.text)]
 
 
+def assert_kept(rows: Iterable[Row]) -> None:
+    """Fail where a row is not printed as it was, or where there is none."""
+    rows = [*rows]
+    told = "python -m tests.golden --show says what has changed, --write takes it for right"
+    assert rows and changed(rows, kept()) == [], told
+
+
 def matches(key: str, words: list[str]) -> bool:
     """Whether a row was asked for."""
     return not words or any(word in key.split() for word in words)
@@ -152,6 +161,7 @@ def groups() -> dict[str, Callable[[], Iterator[Row]]]:
             name = str(path.relative_to(ROOT))
             found[name] = partial(_of_page, name)
     found["catalogue"] = _of_catalogue
+    found["nodes"] = _of_nodes
     return found
 
 
@@ -240,6 +250,42 @@ def _of_page(name: str) -> Iterator[Row]:
     if name.endswith(".toml"):
         for form in ("text", "latex", "json", "ipynb"):
             yield Row(name, "derive", form, "all", partial(told, "derive", name, "--format", form))
+
+
+def _of_nodes() -> Iterator[Row]:
+    """Every node as the only step of a derivation: forwards and backwards, and as a program."""
+    from tests.nodes.test_nodes_contract import MEANT, SAMPLES, SIZES, VALUES, WRITTEN
+
+    def derivation(node: MatrixExpr) -> Derivation:
+        given = sorted(node.atoms(sympy.MatrixSymbol), key=str)
+        inputs = tuple(Input(each.name, each, "numbers") for each in given)
+        return Derivation(inputs, (Step("y", sympy.MatrixSymbol("Y", *node.shape), node),))
+
+    def document(form: str, made: Derivation, values: Evaluation | None, **changes: Any) -> str:
+        job = Job(made, values, Notation().but(**changes), code="derivation, values = …")
+        return str(document_of(form, [job]))
+
+    def letters(form: str, node: MatrixExpr, **changes: Any) -> str:
+        return document(form, derivation(node), None, **changes)
+
+    def backward(node: MatrixExpr) -> str:
+        return document("text", derivation(node).gradient(None), None)
+
+    def numbers(form: str, node: MatrixExpr) -> str:
+        made = derivation(node.subs(SIZES))
+        values = made.evaluate(**{each.name: VALUES[each.letter] for each in made.inputs})
+        return document(form, made, values)
+
+    for kind, node in {**SAMPLES, **MEANT}.items():
+        for form in ("text", "latex", "mathml"):
+            yield Row("nodes", kind.__name__, form, "all", partial(letters, form, node))
+        columns = partial(letters, "text", node, convention="columns")
+        yield Row("nodes", kind.__name__, "text", "columns", columns)
+        yield Row("nodes", kind.__name__, "text", "gradient", partial(backward, node))
+        if kind in (*WRITTEN, *MEANT):
+            yield Row("nodes", kind.__name__, "text", "values", partial(numbers, "text", node))
+        if kind in (*WRITTEN, *MEANT) and node.atoms(sympy.MatrixSymbol):
+            yield Row("nodes", kind.__name__, "numpy", "values", partial(numbers, "numpy", node))
 
 
 def _of_catalogue() -> Iterator[Row]:

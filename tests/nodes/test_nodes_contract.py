@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
 import re
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.rounded import Rounded
 from symattn.nodes import rule
-from symattn.nodes.arguments import Learned
+from symattn.nodes.arguments import BoundIndex, Learned
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
 from symattn.nodes.catalogue import NODES
@@ -54,6 +55,7 @@ from symattn.nodes.lines import (
 )
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Causal, Masked, VisibleScores, Window
 from symattn.nodes.normalise import NORMALISERS, RowMax, Softmax
+from symattn.nodes.norms import NORMS, LayerNorm, RMSNorm
 from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
@@ -141,6 +143,13 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     RotaryBack: RotaryBack(S),
 }
 
+#: The nodes whose meaning is an expression over those.
+MEANT: dict[type[Node], MatrixExpr] = {
+    LayerNorm: LayerNorm(S, sympy.Rational(1, 100_000)),
+    RMSNorm: RMSNorm(S, BETA),
+    **{norm.divides: norm.divides(S) for norm in NORMS.values()},
+}
+
 RNG = np.random.default_rng(7)
 VALUES: dict[str, Any] = {
     "S": RNG.integers(1, 9, (3, 4)) / 2.0,
@@ -223,6 +232,15 @@ def test_equality_hash_and_pickle(node: MatrixExpr) -> None:
     assert again == node and hash(again) == hash(node)
     assert pickle.loads(pickle.dumps(node)) == node
     assert node != node.subs(SIZES)
+
+
+def test_its_letters_are_those_it_was_made_of(node: MatrixExpr) -> None:
+    """Neither a word as "tanh" nor the index of the heads that it runs over is one."""
+    given = {n, m, d_k, d_v, h, i, s, ROW_NUMBER, COLUMN_NUMBER}.union(
+        *(sample.atoms(sympy.MatrixSymbol) for sample in SAMPLES.values())
+    )
+    bound = {node.args[place] for place in node._places_of(BoundIndex)}
+    assert node.atoms(sympy.MatrixSymbol) <= node.free_symbols <= given - bound
 
 
 def test_symbolic_entries_exist(node: MatrixExpr) -> None:
@@ -531,3 +549,11 @@ def test_a_node_is_made_as_python_calls_are() -> None:
 def test_what_does_not_fit_is_named(make: Callable[[], Node], words: str) -> None:
     with pytest.raises(SymattnError, match=re.escape(words)):
         make()
+
+
+@pytest.mark.parametrize("relation", [operator.le, operator.lt, operator.ge, operator.gt])
+def test_a_choice_by_places_is_that_of_python(relation: Callable[[Any, Any], Any]) -> None:
+    """Its rule has every comparison, though its arrays are given none but ≤ and =."""
+    chosen = WherePlaced(sympy.ones(3), sympy.zeros(3), relation(COLUMN_NUMBER, ROW_NUMBER))
+    found = [[chosen[a, b] for b in range(3)] for a in range(3)]
+    assert found == [[int(relation(b, a)) for b in range(3)] for a in range(3)]
