@@ -14,7 +14,7 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 35_620,
+    "statements": 35_617,
     "mentions of node classes outside nodes/": 499,
     "classes over 150 statements": 5,
     "attributes stored outside __init__": 31,
