@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
-from functools import cache
+from functools import partial
+from typing import Any
 
 from symattn.errors import Undecided
 
@@ -112,7 +113,9 @@ class _Meter:
 
     def start(self) -> None:
         """Begin to look."""
-        _keep_quiet()
+        told = sys.unraisablehook  # which others may have replaced since the last meter
+        if getattr(told, "func", None) is not _told_but_stopped:
+            sys.unraisablehook = partial(_told_but_stopped, told)
         threading.Thread(target=self._watch, daemon=True, name="symattn's meter").start()
 
     def _watch(self) -> None:
@@ -128,19 +131,10 @@ class _Meter:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._meant), what)
 
 
-@cache
-def _keep_quiet() -> None:
-    """Have Python say nothing of a `Stopped` that came in a finalizer, where it is dropped.
-
-    The meter sends another one; all else is told as before.
-    """
-    told = sys.unraisablehook
-
-    def hook(dropped: sys.UnraisableHookArgs) -> None:
-        if dropped.exc_type is not Stopped:
-            told(dropped)
-
-    sys.unraisablehook = hook
+def _told_but_stopped(told: Callable[[Any], object], dropped: sys.UnraisableHookArgs) -> None:
+    """Tell what Python drops in a finalizer, but for a `Stopped`: the meter sends another one."""
+    if dropped.exc_type is not Stopped:
+        told(dropped)
 
 
 _METERS: ContextVar[tuple[_Meter, ...]] = ContextVar("meters", default=())

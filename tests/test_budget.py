@@ -16,7 +16,7 @@ import sympy
 from symattn import Attention, check, document, equal
 from symattn.algebra.certificate import storable
 from symattn.arithmetic.balls import BALLS
-from symattn.budget import Spent, Stopped, _keep_quiet, limited, spend, within
+from symattn.budget import Spent, Stopped, limited, spend, within
 from symattn.cli import COMMANDS
 from symattn.cli.help import Explained
 from symattn.errors import Undecided
@@ -67,7 +67,6 @@ def test_work_is_stopped_though_a_finalizer_keeps_the_first_word_to_itself(
 def test_what_else_is_dropped_in_a_finalizer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[object] = []
     monkeypatch.setattr("sys.unraisablehook", lambda dropped: told.append(dropped.exc_value))
-    _keep_quiet.cache_clear()
     ours, mine = Stopped(), KeyError("mine")
 
     class Failing:

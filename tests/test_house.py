@@ -14,8 +14,8 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 35_551,
-    "mentions of node classes outside nodes/": 480,
+    "statements": 35_472,
+    "mentions of node classes outside nodes/": 479,
     "classes over 150 statements": 5,
     "attributes stored outside __init__": 30,
     "functions of 30 statements or more": 17,

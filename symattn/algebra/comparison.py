@@ -27,7 +27,7 @@ from symattn.errors import ReadError, ShapeError, SymattnError, quote
 from symattn.grammar import sides as split_sides
 from symattn.language.shapes import GivenShape
 from symattn.language.statement import readings
-from symattn.nodes.arguments import symbol_of_size
+from symattn.nodes.arguments import size_written, symbol_of_size
 from symattn.nodes.heads import Head, Slice, Split, stack_of
 from symattn.nodes.rule import Nth
 from symattn.step import HEAD, Input, Item, Step, dims, leading_to, letter_of
@@ -130,9 +130,7 @@ def _part(step: Step, text: str) -> Step:
             f"in {step.name}[p+1:]"
         )
     whole = found[1] is not None and found[1].isdigit()
-    named = symbol_of_size(found[1]) if found[1] else sympy.S.Zero
-    start = sympy.Integer(found[1]) if whole else named
-    start += int(found[3] or 0) - 1
+    start = size_written(found[1] or "0") + int(found[3] or 0) - 1
     if found[4]:
         rows, columns = step.shape
         number = sympy.expand(rows - start)

@@ -72,7 +72,7 @@ from symattn.algebra.hypotheses import uses as uses_of
 from symattn.budget import Spent, spend
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
-from symattn.nodes.arguments import symbol_of_size
+from symattn.nodes.arguments import size_written
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import Filled
 
@@ -490,7 +490,7 @@ class Tracing(Replay):
                 raise
             return self.proof(goal, factors, depth, paired=True)
         except Half as need:
-            half = self.proof(goal.put(halved(_size(need.size))), factors, depth + 1)
+            half = self.proof(goal.put(halved(size_written(need.size))), factors, depth + 1)
             self.partial = True
             return {"even": need.size, "half": half}
         except NeedOrder as need:
@@ -499,14 +499,10 @@ class Tracing(Replay):
             size, least = need.args
             found = [
                 self.proof(goal.put(case), factors, depth + 1)
-                for case in cases(_size(size), _size(least), depth)
+                for case in cases(size_written(size), size_written(least), depth)
             ]
             return {"split": size, "least": least, "cases": found}
         return {"cofactors": list(factors), "steps": checker.steps}
-
-
-def _size(text: str) -> sympy.Expr:
-    return sympy.Integer(text) if text.isdigit() else symbol_of_size(text)
 
 
 def certificate(statement: Statement) -> Data:

@@ -30,6 +30,11 @@ def symbol_of_size(name: str) -> sympy.Symbol:
     return sympy.Symbol(name, integer=True, positive=True)
 
 
+def size_written(text: str) -> sympy.Expr:
+    """A size that is written as a whole number or by its name."""
+    return sympy.Integer(text) if text.isdigit() else symbol_of_size(text)
+
+
 class ArgumentKind:
     """One argument of a node.
 

@@ -187,7 +187,7 @@ class Subject:
     def has_heads(self) -> bool:
         """Whether a matrix that it is given has one for each head."""
         own = [item for item in self.derivation().inputs if item.name in WORDS]
-        return any(item.per_head and not WORDS[item.name].learned for item in own)
+        return any(item.per_head and not is_learned(item.name) for item in own)
 
     @property
     def has_weights(self) -> bool:
