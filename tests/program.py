@@ -36,6 +36,9 @@ PARTS = (
     "latex.js",  # a step to be copied
     "worksheet.js",
     "picture.js",
+    "front.js",  # a question, its answer, the bars
+    "ground.js",  # a query among its keys, the output among the values
+    "goals.js",
     "falk.js",  # products in Falk's scheme
     "start.js",
 )

@@ -1,0 +1,117 @@
+// The opening: a question about one token, the sentence that answers it, and its weights as bars.
+
+const isAsked = Boolean(weighed) && $("header h1") !== null;
+const [askedCount, keyCount] = !isAsked ? [0, 0] : data.flipped ? [...weighed.shape].reverse() : weighed.shape;
+let followed = { row: askedCount - 1, h: weighed?.heads ? 0 : null };
+
+const across = (row, key) => (data.flipped ? [key, row] : [row, key]);
+const weightAt = (key) => placeOf(weighed, followed.h, ...across(followed.row, key));
+const isHidden = (key) => isMasked(weighed, followed.h, ...across(followed.row, key));
+const everyKey = () => [...Array(keyCount).keys()];
+const seenKeys = () => everyKey().filter((key) => !isHidden(key));
+const weight = (key) => valueAt(weighed, weightAt(key));
+
+// ---- names ----
+
+const [askedNames, keyNames] = isAsked ? across(...labelsOf(weighed)) : [];
+const askedName = (row) => (askedNames ? apart(askedNames[row]) : `query ${row + data.base}`);
+const keyName = (key) => (keyNames ? apart(keyNames[key]) : `key ${key + data.base}`);
+const quoted = (key) => (keyNames ? `“${keyName(key)}”` : keyName(key));
+// Where queries and keys are the same tokens, a token looks at itself.
+const calledKey = (key) => (keyNames && askedNames === keyNames && key === followed.row ? "itself" : quoted(key));
+const askedInWords = () => (askedNames ? `“${askedName(followed.row)}”` : `Query ${followed.row + data.base}`);
+
+// ---- the sentence ----
+
+// A weight as it is proven; while it is not, as floating point has it.
+const weightNumber = (key) => (live && !proven ? certified.ofFloat(weight(key)) : numberAt(weighed, weightAt(key)));
+
+// In whole per cent, rounded as all digits are; what is not quite none or all of it says so.
+function percent(number) {
+  const { text } = certified.shown(certified.product(certified.certain(100), number), 0, data.rounding);
+  if (text === "0" && certified.order(number, 0) > 0) return "under 1 %";
+  if (text === "100" && certified.order(number, 1) < 0) return "over 99 %";
+  return `${pretty(text)} %`;
+}
+
+// Whether the weights are parts of one whole; where they are not, they are told as numbers.
+function areShares() {
+  const row = everyKey().map(weight);
+  return row.every((part) => part >= 0) && Math.abs(row.reduce((a, b) => a + b, 0) - 1) < 1e-9;
+}
+const weightText = (key, shares) => (shares ? percent(weightNumber(key)) : pretty(textAt(weighed, weightAt(key))));
+
+const MOST_LISTED = 4;
+function sentence() {
+  const shares = areShares();
+  const size = (key) => Math.abs(weight(key)) || 0;
+  const order = seenKeys().filter(size).sort((one, other) => size(other) - size(one));
+  if (!order.length) return [`${askedInWords()} looks at no key.`];
+  const told = order.slice(0, order.length > MOST_LISTED + 1 ? MOST_LISTED : order.length);
+  const rest = order.slice(told.length);
+  const parts = told.map((key) => [make("b", weightText(key, shares)), ` ${shares ? "at" : "to"} ${calledKey(key)}`]);
+  if (rest.length) parts.push(shares ? [make("b", percent(certified.sum(rest.map(weightNumber)))), ` at ${rest.length} others`] : [`smaller weights to ${rest.length} others`]);
+  const signs = (k) => (k === 0 ? "" : k < parts.length - 1 ? ", " : parts.length > 2 ? ", and " : " and ");
+  return [`${askedInWords()} ${shares ? "looks" : "gives the weight"} `, ...parts.flatMap((part, k) => [signs(k), ...part]), "."];
+}
+
+// ---- the bars ----
+
+// The keys have hues that lie far apart, also on the ground of the picture.
+const HUES = [28, 150, 260, 205, 330, 95];
+const tinted = (element, key) => { element.style.setProperty("--hue", HUES[key % HUES.length]); return element; };
+
+// The scores that the weights are made of, where they have a place for each.
+const scored = isAsked && data.items.findLast((item) => item !== weighed && isRead(item) && item.shape.join() === weighed.shape.join() && weighed.sources?.has(item.letter) && !weighed.masks?.includes(item.letter));
+
+function barOf(key, shares) {
+  const hidden = isHidden(key);
+  const bar = make("i", "");
+  bar.style.width = `${100 * Math.min(Math.max(weight(key) || 0, 0), 1)}%`;
+  const why = hidden ? "hidden by the mask" : scored ? `score ${pretty(textAt(scored, placeOf(scored, scored.heads ? followed.h : null, ...across(followed.row, key))))}` : "";
+  return tinted(make("li", [make("span", keyName(key), { class: "of" }), make("span", bar, { class: "whole" }), make("span", hidden ? "–" : weightText(key, shares), { class: "share" }), why && make("small", why)]), key);
+}
+
+// ---- the opening ----
+
+const front = make("section", "", { id: "front", "aria-label": "One token" });
+const said = make("p", "", { class: "say", "aria-live": "polite" });
+const bars = make("ul", "", { class: "bars" });
+const panel = (heading, hint, ...parts) => make("div", [make("h2", heading), make("p", hint, { class: "hint" }), ...parts], { class: "panel" });
+
+function choiceOf(name, count, words, chosen) {
+  if (count < 2) return make("span", words(0));
+  const select = make("select", [...Array(count).keys()].map((k) => make("option", words(k), { value: k })), { "aria-label": name, autocomplete: "off" });
+  select.value = chosen;
+  select.addEventListener("change", () => followRow(Number(rowChoice.value ?? 0), weighed.heads ? Number(headChoice.value ?? 0) : null));
+  return select;
+}
+const rowChoice = isAsked && choiceOf("The token that is followed", askedCount, askedName, followed.row);
+const headChoice = isAsked && weighed.heads > 0 && choiceOf("Its head", weighed.heads, (h) => `head ${h + data.base}`, 0);
+
+function followRow(row, h) {
+  followed = { row, h };
+  newGoals();
+  settle();
+}
+
+if (isAsked) {
+  for (const left of $$("#front, .say, .titled")) left.remove(); // of a copy that was saved with them
+  const heading = $("header h1");
+  heading.before(make("p", make("bdi", $("title").textContent), { class: "titled" }));
+  heading.replaceChildren("Where does ", rowChoice, ...(headChoice ? [" look in ", headChoice] : [" look"]), "?");
+  heading.after(said);
+  front.append(panel("Share", "The weights of all keys make 1.", bars));
+  $("header").after(front);
+  whenSettled(tellFront);
+  tellFront();
+}
+
+function tellFront() {
+  const shares = areShares();
+  said.replaceChildren(...sentence());
+  const keys = shownOf(keyCount).filter((key) => key !== null);
+  bars.replaceChildren(...keys.map((key) => barOf(key, shares)));
+  $(".hint", bars.parentElement).textContent = shares ? "Scores become shares of one whole." : "The weights, which need not make 1.";
+  if (keys.length < keyCount) bars.append(make("li", `and ${keyCount - keys.length} more below`, { class: "more" }));
+}
