@@ -165,6 +165,7 @@ function level(table) {
 document.addEventListener("keydown", (event) => {
   if (event.metaKey || event.altKey) return;
   const cell = event.target.closest("td[data-c]");
+  if (event.target.tagName === "SELECT") return;
   if (event.target.tagName === "INPUT") {
     if (event.key === "Enter") event.target.blur();
     return;

@@ -36,7 +36,7 @@ function percent(number) {
 
 // Whether the weights are parts of one whole; where they are not, they are told as numbers.
 function areShares() {
-  const row = everyKey().map(weight);
+  const row = everyKey().map((key) => certified.nearest(weightNumber(key)));
   return row.every((part) => part >= 0) && Math.abs(row.reduce((a, b) => a + b, 0) - 1) < 1e-9;
 }
 const weightText = (key, shares) => (shares ? percent(weightNumber(key)) : pretty(textAt(weighed, weightAt(key))));

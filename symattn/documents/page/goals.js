@@ -116,4 +116,5 @@ if (isAsked) {
   $(".bars", front).after(make("div", [make("h3", "Try to"), goalList, goalTold], { class: "try" }));
   newGoals();
   whenSettled(tellGoal);
+  addEventListener("hashchange", newGoals);
 }

@@ -152,21 +152,27 @@ function arrow([x, y], width, kind) {
     shape("path", { d: `M${x} ${y}L${bx - side * dy} ${by + side * dx}L${bx + side * dy} ${by - side * dx}z`, class: kind })];
 }
 
-// Puts names beside their points so that none lies over another; one for which there is no room is left to the bars.
-const AROUND = [[8, -8, "start"], [8, 18, "start"], [-8, -8, "end"], [-8, 18, "end"], [0, -14, "middle"], [0, 26, "middle"], [14, 5, "start"], [-14, 5, "end"], [24, -20, "start"], [-24, -20, "end"], [24, 30, "start"], [-24, 30, "end"]];
-function nameAll(picture, points, taken = []) {
-  for (const { at: [x, y], words, kind } of points) {
-    const text = shape("text", { class: kind }, words);
+// Puts names beside their points, away from the middle first, so that none lies over another or over an arrow; one for
+// which there is no room is left to the bars.
+const NEAR_POINT = [10, 24, 40];
+function nameAll(picture, points, lines = []) {
+  const taken = lines.flatMap(([[ax, ay], [bx, by]]) => [...Array(13).keys()].map((k) => ({ x: ax + ((bx - ax) * k) / 12 - 3, y: ay + ((by - ay) * k) / 12 - 3, width: 6, height: 6 })));
+  for (const { at: [x, y], words, kind, radius = 0 } of points) {
+    const text = shape("text", { class: kind, "text-anchor": "middle" }, words);
     picture.append(text);
-    const fits = AROUND.some(([dx, dy, anchor]) => {
-      for (const [name, value] of Object.entries({ x: x + dx, y: y + dy, "text-anchor": anchor })) text.setAttribute(name, value);
-      const box = text.getBBox();
-      const isFree = box.x >= 0 && box.y >= 0 && box.x + box.width <= SIDE && box.y + box.height <= SIDE
-        && taken.every((other) => box.x > other.x + other.width || other.x > box.x + box.width || box.y > other.y + other.height || other.y > box.y + box.height);
-      if (isFree) taken.push(box);
-      return isFree;
-    });
-    if (!fits) text.remove();
+    const { width: wide, height } = text.getBBox();
+    const outward = Math.atan2(y - MIDDLE, x - MIDDLE);
+    const spots = NEAR_POINT.flatMap((gap) => [0, 0.6, -0.6, 1.2, -1.2, 1.9, -1.9, 2.6, -2.6, 3.14].map((turn) => {
+      const [dx, dy] = [Math.cos(outward + turn), Math.sin(outward + turn)];
+      return [x + dx * (gap + radius + wide / 2), y + dy * (gap + radius + height / 2)];
+    }));
+    const spot = spots.map(([cx, cy]) => ({ x: cx - wide / 2, y: cy - height / 2, width: wide, height })).find((box) =>
+      box.x >= 0 && box.y >= 0 && box.x + wide <= SIDE && box.y + height <= SIDE
+      && taken.every((other) => box.x > other.x + other.width || other.x > box.x + wide || box.y > other.y + other.height || other.y > box.y + height));
+    if (!spot) { text.remove(); continue; }
+    text.setAttribute("x", spot.x + wide / 2);
+    text.setAttribute("y", spot.y + 0.78 * height);
+    taken.push(spot);
   }
 }
 
@@ -196,8 +202,9 @@ function drawGround() {
     ground.append(handle);
     if (isFocused) handle.focus();
   }
-  nameAll(ground, [{ at: tip, words: "query", kind: "query" }, ...everyKey().map((key) => ({ at: spotOf(all[key]), words: keyName(key), kind: "key" }))],
-    [{ x: tip[0] - 17, y: tip[1] - 17, width: 34, height: 34 }]);
+  const tips = all.map(spotOf);
+  nameAll(ground, [{ at: tip, words: "query", kind: "query", radius: movable ? 17 : 0 }, ...everyKey().map((key) => ({ at: tips[key], words: keyName(key), kind: "key" }))],
+    [...tips, tip].map((point) => [[MIDDLE, MIDDLE], point]).concat(movable ? [[[tip[0] - 14, tip[1]], [tip[0] + 14, tip[1]]], [[tip[0], tip[1] - 14], [tip[0], tip[1] + 14]]] : []));
   $(".hint", ground.parentElement).textContent = movable ? "Drag the query. The ground has the colour of the key that wins there." : "The ground has the colour of the key that wins there.";
   remarks.textContent = remark();
 }
@@ -284,7 +291,7 @@ function drawValues() {
     ...seenKeys().map((key) => { const [x, y] = place(points[key]); return shape("line", { x1: o[0], y1: o[1], x2: x, y2: y, "stroke-width": 1 + 11 * Math.min(Math.abs(weight(key)) || 0, 1), class: "pull" }); }),
     ...everyKey().map((key) => { const [cx, cy] = place(points[key]); return shape("circle", { cx, cy, r: 7, class: isHidden(key) ? "value hidden" : "value" }); }),
     shape("circle", { cx: o[0], cy: o[1], r: 9, class: "output" }));
-  nameAll(values, [...everyKey().map((key) => ({ at: place(points[key]), words: keyName(key), kind: "value" }))], [{ x: o[0] - 9, y: o[1] - 9, width: 18, height: 18 }]);
+  nameAll(values, everyKey().map((key) => ({ at: place(points[key]), words: keyName(key), kind: "value" })), seenKeys().map((key) => [o, place(points[key])]));
 }
 
 if (isPlane) front.prepend(panel("Ask and compare", "", ground, remarks));
