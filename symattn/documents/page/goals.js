@@ -9,7 +9,7 @@ function isBelow(number, other) {
   const found = certified.order(number, other);
   return found === null ? null : found < 0;
 }
-const all = (found) => (found.includes(null) ? null : found.every(Boolean));
+const everyOne = (found) => (found.includes(null) ? null : found.every(Boolean));
 
 function mostlyAt(key) {
   return {
@@ -38,7 +38,7 @@ function outputOf(target) {
   const wantedNumbers = target.map((text) => certified.read(text));
   return {
     words: `make the output (${target.map(pretty).join(", ")})`, title: "Each number to one decimal",
-    isMet: () => all(wantedNumbers.flatMap((goal, c) => {
+    isMet: () => everyOne(wantedNumbers.flatMap((goal, c) => {
       const gap = certified.minus(numberAt(mixed.item, outputAt(c)), goal);
       return [gap, negated(gap)].map((one) => isBelow(one, NEAR));
     })),
@@ -63,7 +63,7 @@ function outputInReach() {
     const isFar = Math.hypot(...target.map((x, c) => x - now[c])) > 0.5;
     if (isFar && output.every((x, c) => Math.abs(x - target[c]) < 0.045)) { found = target.map(String); break; }
   }
-  for (const [letter, values] of kept) given.set(letter, values);
+  for (const [letter, values] of kept) for (const [kind, all] of Object.entries(values)) all.forEach((value, place) => { given.get(letter)[kind][place] = value; });
   return found && outputOf(found);
 }
 

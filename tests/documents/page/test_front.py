@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Callable, Sequence
@@ -14,8 +13,8 @@ import numpy as np
 import pytest
 from flint import arb
 
-from symattn import VARIANTS, Attention
-from symattn.documents.html import html_document
+from symattn import VARIANTS, Attention, decode
+from symattn.documents.html import html_document, html_series
 from symattn.documents.shown import Shown
 from tests.documents.page.opening import settled, sheet, variant
 from tests.shares import share
@@ -108,7 +107,8 @@ def test_of_many_keys_the_largest_are_named(opened: Callable[..., Any]) -> None:
     assert [key for _, key in said] == ["key 9", "key 8", "key 7", "key 6", "5 others"]
     for number, weight in zip(said, [*weights[:4:-1], sum(weights[:5])], strict=True):
         assert fits(number[0], weight)
-    assert page.locator(".bars li").count() == 9
+    assert page.locator(".bars li").count() == 8
+    assert page.locator(".bars .more").inner_text() == "and 2 more below"
 
 
 # ---- moving the query ------------------------------------------------------------------------
@@ -246,3 +246,85 @@ def test_a_key_is_said_to_win_nowhere_if_and_only_if_it_lies_between_others(
                 assert impossible == (int(key[1]) - 1 in lost), (keys, words)
                 seen[impossible] += 1
     assert min(seen.values()) > 2, seen
+
+
+# ---- goals -----------------------------------------------------------------------------------
+
+
+def meets(goal: str, weights: Sequence[float], output: Sequence[float]) -> bool:
+    """Whether a goal of “sat” is reached, by its definition."""
+    if "mostly" in goal:
+        return weights[["the", "cat", "itself"].index(re.sub("[“”]", "", goal.split()[-1]))] > 0.5
+    if "equally" in goal:
+        return max(weights) - min(weights) <= 0.01
+    target = [float(x.replace("−", "-")) for x in re.findall(r"−?[\d.]+", goal)]
+    return all(abs(x - y) < 0.05 for x, y in zip(output, target, strict=True))
+
+
+def judged(page: Any, place: int) -> str:
+    """What is said of a goal now: Reached, Not yet, or Impossible."""
+    button = page.locator(".goals button").nth(place)
+    button.click()
+    said = page.locator(".goal b").inner_text()
+    button.click()
+    return str(said).strip(" .:")
+
+
+def test_goals_are_judged_by_the_numbers(causal: Any) -> None:
+    page = causal
+    goals = page.locator(".goals button").all_inner_texts()
+    assert goals[:2] == ["look mostly at “cat”", "share equally"]
+    assert goals[3] == "make the output (3, 0)"
+    some = random.Random(1)
+    counts = {"Reached": 0, "Not yet": 0}
+    queries = [(0.0, 0.0), (-1.0, 0.4), (0.1, -0.1), (-2.0, 1.0), (0.0, 0.1)]
+    queries += [(round(some.uniform(-2, 2), 1), round(some.uniform(-2, 2), 1)) for _ in range(12)]
+    page.click("#edit")
+    for one, other in queries:  # (1, 1) W_Q
+        for place, number in enumerate((one, other, 0, 0)):
+            page.locator("#given [data-m=W_Q] td input").nth(place).fill(str(number))
+            page.keyboard.press("Enter")
+        query, weights, output = row_of(settled(page))
+        assert query == pytest.approx([one, other])
+        for place, goal in enumerate(goals):
+            said = judged(page, place)
+            if said == "Impossible":
+                assert not meets(goal, weights, output), goal
+                continue
+            assert (said == "Reached") == meets(goal, weights, output), (goal, weights, output)
+            counts[said] += 1
+    assert min(counts.values()) > 3, counts
+
+
+def test_what_is_offered_as_possible_can_be_reached(causal: Any) -> None:
+    m = {letter: np.array(rows) for letter, rows in given(causal).items()}
+    k, v = m["X"] @ m["W_K"], m["X"] @ m["W_V"]
+    grid = np.arange(-40, 41) / 10
+    queries = np.stack(np.meshgrid(grid, grid), -1).reshape(-1, 2)
+    raised = np.exp(queries @ k.T / np.sqrt(2))
+    weights = raised / raised.sum(1, keepdims=True)
+    goals = causal.locator(".goals button").all_inner_texts()
+    reached = [
+        any(meets(goal, *pair) for pair in zip(weights, weights @ v, strict=True)) for goal in goals
+    ]
+    said = [judged(causal, place) != "Impossible" for place in range(len(goals))]
+    assert reached == said == [True, True, True, False]
+
+
+def test_a_masked_key_is_an_impossible_goal(causal: Any) -> None:
+    follow(causal, 1)
+    hidden = causal.locator(".goals button").last
+    assert hidden.inner_text() == "look mostly at “sat”"
+    hidden.click()
+    assert causal.locator(".goal").inner_text() == (
+        "Impossible. The mask hides “sat” from “cat”, so its weight is 0 whatever the other "
+        "numbers are."
+    )
+
+
+def test_a_series_has_no_goals_and_no_handle(opened: Callable[..., Any]) -> None:
+    rows = [[1, 0], [0, 2], [1, 1]]
+    parts = decode(Attention(mask="causal"), 1, Q=rows, K=rows, V=rows)
+    page = opened(html_series([Shown(one.derivation, one.evaluation) for one in parts], "Three"))
+    assert page.locator(".say").inner_text()
+    assert page.locator(".tip, .goals button").count() == 0
