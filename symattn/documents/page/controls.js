@@ -205,12 +205,6 @@ $("#controls").addEventListener("focusout", (event) => {
   if (event.relatedTarget && !event.relatedTarget.closest("#controls")) openMenu(false);
 });
 
-// What the row has no room for stands in the menu.
-const roomy = matchMedia("(min-width:80rem)");
-const arrange = () => (roomy.matches ? $("#state").parentElement.before($("#settings")) : $("#menu").prepend($("#settings")));
-roomy.addEventListener("change", arrange);
-arrange();
-
 $("#edit").addEventListener("click", edit);
 KEYS.e = () => { if (!$("#edit").hidden) edit(); };
 addEventListener("beforeprint", () => { if (editing) edit(); });

@@ -111,8 +111,10 @@ class Body:
         outline = self.outline
         summary = [el("p", outline.story, class_="story")] if outline.story else []
         summary += [el("p", outline.example)] if outline.example else []
-        summary += [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
+        foot = [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
         checked = [_check(outline.check)] if outline.check is not None else []
+        agrees = outline.check is None or outline.check.agrees
+        foot += checked if agrees else []
         changed = [el("div", id="changed")] if self.data else []
         notes = [el("p", note, class_="note") for note in outline.notes]
         return el(
@@ -122,7 +124,7 @@ class Body:
                 el("h1", el("bdi", self.title)),
                 self.scrubber,
                 *summary,
-                *checked,
+                *([] if agrees else checked),
                 self.claimed,
                 *changed,
                 *notes,
@@ -145,6 +147,7 @@ class Body:
             ),
             self.picture,
             *self.steps,
+            *([el("footer", *foot)] if foot else []),
             id="main",
         )
 
