@@ -31,6 +31,7 @@ PARTS = (
     "heat.js",  # the temperature in formulas
     "stage.js",  # one step at a time, move by move
     "large.js",
+    "changing.js",  # given numbers, changed where they stand
     "controls.js",
     "link.js",  # undo, redo, the fragment of the URL
     "latex.js",  # a step to be copied

@@ -95,6 +95,12 @@ function followRow(row, h) {
   settle();
 }
 
+// The temperature stands below the bars, and on the stage, which has none, in the menu.
+const warmer = $("#temperature")?.closest(".setting");
+function placeTemperature(isStaged) {
+  if (isAsked && warmer) { if (isStaged) $("#settings").prepend(warmer); else bars.after(warmer); }
+}
+
 if (isAsked) {
   for (const left of $$("#front, .say, .titled")) left.remove(); // of a copy that was saved with them
   const heading = $("header h1");
@@ -103,6 +109,7 @@ if (isAsked) {
   heading.after(said);
   front.append(panel("Share", "The weights of all keys make 1.", bars));
   $("header").after(front);
+  placeTemperature(false);
   whenSettled(tellFront);
   tellFront();
 }

@@ -113,7 +113,7 @@ function wordsOfGoal() {
 }
 
 if (isAsked) {
-  $(".bars", front).after(make("div", [make("h3", "Try to"), goalList, goalTold], { class: "try" }));
+  bars.parentElement.append(make("div", [make("h3", "Try to"), goalList, goalTold], { class: "try" }));
   newGoals();
   whenSettled(tellGoal);
   addEventListener("hashchange", newGoals);

@@ -208,7 +208,7 @@ document.addEventListener("click", (event) => {
   if (way) return turn(way.dataset.way === "on");
   const cell = event.target.closest("td[data-c]");
   if (!cell) return;
-  if (event.target.closest("button")) { toggle(cell); choose(cell); } else if (event.target.tagName !== "INPUT") { cell.focus(); announce(cell.key); }
+  if (event.target.tagName !== "INPUT") { cell.focus(); announce(cell.key); }
 });
 
 function turn(on) {

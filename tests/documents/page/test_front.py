@@ -16,7 +16,7 @@ from flint import arb
 from symattn import VARIANTS, Attention, decode
 from symattn.documents.html import html_document, html_series
 from symattn.documents.shown import Shown
-from tests.documents.page.opening import settled, sheet, variant
+from tests.documents.page.opening import settled, sheet, typed, variant
 from tests.shares import share
 
 #: A number, of what is said to have it, in a sentence.
@@ -279,11 +279,9 @@ def test_goals_are_judged_by_the_numbers(causal: Any) -> None:
     counts = {"Reached": 0, "Not yet": 0}
     queries = [(0.0, 0.0), (-1.0, 0.4), (0.1, -0.1), (-2.0, 1.0), (0.0, 0.1)]
     queries += [(round(some.uniform(-2, 2), 1), round(some.uniform(-2, 2), 1)) for _ in range(12)]
-    page.click("#edit")
-    for one, other in queries:  # (1, 1) W_Q
-        for place, number in enumerate((one, other, 0, 0)):
-            page.locator("#given [data-m=W_Q] td input").nth(place).fill(str(number))
-            page.keyboard.press("Enter")
+    for one, other in queries:  # (1, 1) W_Q, whose entries are the numbers 6 to 9
+        for place, number in enumerate((one, other, 0, 0), 6):
+            typed(page, str(number), place)
         query, weights, output = row_of(settled(page))
         assert query == pytest.approx([one, other])
         for place, goal in enumerate(goals):

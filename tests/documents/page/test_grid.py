@@ -113,8 +113,7 @@ def test_a_masked_weight_is_not_a_small_one(opened: Callable[..., Any]) -> None:
     assert "masked" in page.locator("#picture .key").inner_text()
     drawn = masked.first.evaluate("(cell) => getComputedStyle(cell).backgroundImage")
     assert drawn.startswith("repeating-linear-gradient")
-    page.click("#edit")
-    page.locator("section#mask button.toggle").nth(1).click()
+    page.locator("section#mask .switched td[data-c]").nth(1).press("Enter")
     settled(page)
     assert masked.count() == 2
     page.click("#reset")

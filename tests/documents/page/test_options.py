@@ -94,9 +94,9 @@ def test_marks_are_void_once_a_number_is_changed(
 ) -> None:
     page = opened(derived(tmp_path, CLAIMED))
     page.locator('#output .home tr[data-r="0"] td[data-c="0"]').focus()
-    page.click("#edit")
-    page.locator('#given table[data-m="V"] input').first.fill("7")
-    page.locator("#edit").focus()
+    page.locator('#given table[data-m="V"] td[data-c]').first.focus()
+    page.keyboard.type("7")
+    page.locator("#more").focus()
     settled(page)
     assert page.locator(".void").is_visible()
     assert page.locator(".claims:visible").count() == 0
