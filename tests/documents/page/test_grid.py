@@ -110,7 +110,7 @@ def test_a_masked_weight_is_not_a_small_one(opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(*sheet("causal"))))
     masked = page.locator("section#weights .home td.masked")
     assert masked.count() == 3
-    assert "masked" in page.locator("#picture .key").inner_text()
+    assert "masked" in page.locator("#weights .key").inner_text()
     drawn = masked.first.evaluate("(cell) => getComputedStyle(cell).backgroundImage")
     assert drawn.startswith("repeating-linear-gradient")
     page.locator("section#mask .switched td[data-c]").nth(1).press("Enter")
