@@ -146,6 +146,7 @@ function tell(key, told) {
   }
   const math = makeOf("div", isPassing(key) ? display(valueOf(parsed(key))) : workedLine(item, h, i, j), { class: "line" });
   $("#origin .origin").replaceChildren(where, math, ...told, ...claimTold(key));
+  $("#origin .latex").hidden = !item.latex;
   for (const way of $$("#origin [data-way]")) {
     way.hidden = !comesFrom(item) || !isRead(item);
     way.setAttribute("aria-pressed", String((way.dataset.way === "on") === isOnward(item)));

@@ -22,15 +22,16 @@ from tests.documents.page.test_certified import Edit, in_python
 from tests.documents.page.test_inputs import ALL, FOLLOW, Subject, page_of
 from tests.shares import share
 
-#: Clicks every button, and tells what was copied, by step.
+#: Chooses an entry of every step, clicks the button, and tells what was copied, by step.
 COPIED = """async () => {
   const copied = {};
   let at = "";
   const writeText = async (text) => { copied[at] = text; };
   Object.defineProperty(navigator, "clipboard", { value: { writeText }, configurable: true });
-  for (const button of document.querySelectorAll("button.latex")) {
-    at = button.closest("section").id;
-    button.click();
+  for (const section of document.querySelectorAll("main > section.step")) {
+    at = section.id;
+    section.querySelector(".home td[data-c]").focus();
+    document.querySelector("#origin .latex").click();
     await new Promise((done) => setTimeout(done));
   }
   return copied;
