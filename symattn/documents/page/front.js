@@ -57,19 +57,26 @@ function sentence() {
 
 // ---- the bars ----
 
-// The keys have hues that lie far apart, also on the ground of the picture.
-const HUES = [28, 150, 260, 205, 330, 95];
-const tinted = (element, key) => { element.style.setProperty("--hue", HUES[key % HUES.length]); return element; };
+// The keys have hues, in classes: the page's policy has no place for styles of elements, which a saved copy would keep.
+const HUES = 6;
+const tinted = (element, key) => { element.classList.add(`hue${key % HUES}`); return element; };
+
+// An element of a drawing.
+function shape(tag, attributes, content = "") {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(content);
+  return element;
+}
 
 // The scores that the weights are made of, where they have a place for each.
 const scored = isAsked && data.items.findLast((item) => item !== weighed && isRead(item) && item.shape.join() === weighed.shape.join() && weighed.sources?.has(item.letter) && !weighed.masks?.includes(item.letter));
 
 function barOf(key, shares) {
   const hidden = isHidden(key);
-  const bar = make("i", "");
-  bar.style.width = `${100 * Math.min(Math.max(weight(key) || 0, 0), 1)}%`;
+  const bar = shape("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", "aria-hidden": "true", class: "whole" }, shape("rect", { width: Math.min(Math.max(weight(key) || 0, 0), 1), height: 1 }));
   const why = hidden ? "hidden by the mask" : scored ? `score ${pretty(textAt(scored, placeOf(scored, scored.heads ? followed.h : null, ...across(followed.row, key))))}` : "";
-  return tinted(make("li", [make("span", keyName(key), { class: "of" }), make("span", bar, { class: "whole" }), make("span", hidden ? "–" : weightText(key, shares), { class: "share" }), why && make("small", why)]), key);
+  return tinted(make("li", [make("span", keyName(key), { class: "of" }), bar, make("span", hidden ? "–" : weightText(key, shares), { class: "share" }), why && make("small", why)]), key);
 }
 
 // ---- the opening ----
@@ -77,7 +84,7 @@ function barOf(key, shares) {
 const front = make("section", "", { id: "front", "aria-label": "One token" });
 const said = make("p", "", { class: "say", "aria-live": "polite" });
 const bars = make("ul", "", { class: "bars" });
-const panel = (heading, hint, ...parts) => make("div", [make("h2", heading), make("p", hint, { class: "hint" }), ...parts], { class: "panel" });
+const panel = (heading, hint, ...parts) => make("div", [make("h2", heading), make("p", hint, { class: "lead" }), ...parts], { class: "panel" });
 
 function choiceOf(name, count, words, chosen) {
   if (count < 2) return make("span", words(0));
@@ -119,6 +126,6 @@ function tellFront() {
   said.replaceChildren(...sentence());
   const keys = shownOf(keyCount).filter((key) => key !== null);
   bars.replaceChildren(...keys.map((key) => barOf(key, shares)));
-  $(".hint", bars.parentElement).textContent = shares ? "Scores become shares of one whole." : "The weights, which need not make 1.";
+  $(".lead", bars.parentElement).textContent = shares ? "Scores become shares of one whole." : "The weights, which need not make 1.";
   if (keys.length < keyCount) bars.append(make("li", `and ${keyCount - keys.length} more below`, { class: "more" }));
 }

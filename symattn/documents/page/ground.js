@@ -114,6 +114,7 @@ function isBetweenOthers(key, keys) {
 // What the place of the query shows, in words that hold of the numbers.
 function remark() {
   const keys = seenKeys();
+  if (!keys.length) return "The mask hides every key.";
   const query = floats(queryNumbers());
   const length = Math.hypot(...query);
   if (!length) return "A query of 0 asks for nothing: every key that it sees has the same share.";
@@ -132,12 +133,6 @@ function remark() {
 // ---- drawing ----
 
 const SIDE = 400, MIDDLE = SIDE / 2;
-function shape(tag, attributes, words = "") {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.textContent = words;
-  return element;
-}
 const canvas = (label) => shape("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group", "aria-label": label });
 
 // An arrow from the middle; one that has no length is a point.
@@ -158,7 +153,7 @@ const NEAR_POINT = [10, 24, 40];
 function nameAll(picture, points, lines = []) {
   const taken = lines.flatMap(([[ax, ay], [bx, by]]) => [...Array(13).keys()].map((k) => ({ x: ax + ((bx - ax) * k) / 12 - 3, y: ay + ((by - ay) * k) / 12 - 3, width: 6, height: 6 })));
   for (const { at: [x, y], words, kind, radius = 0 } of points) {
-    const text = shape("text", { class: kind, "text-anchor": "middle" }, words);
+    const text = shape("text", { class: kind, "text-anchor": "middle", "paint-order": "stroke" }, words);
     picture.append(text);
     const { width: wide, height } = text.getBBox();
     const outward = Math.atan2(y - MIDDLE, x - MIDDLE);
@@ -205,7 +200,7 @@ function drawGround() {
   const tips = all.map(spotOf);
   nameAll(ground, [{ at: tip, words: "query", kind: "query", radius: movable ? 17 : 0 }, ...everyKey().map((key) => ({ at: tips[key], words: keyName(key), kind: "key" }))],
     [...tips, tip].map((point) => [[MIDDLE, MIDDLE], point]).concat(movable ? [[[tip[0] - 14, tip[1]], [tip[0] + 14, tip[1]]], [[tip[0], tip[1] - 14], [tip[0], tip[1] + 14]]] : []));
-  $(".hint", ground.parentElement).textContent = movable ? "Drag the query. The ground has the colour of the key that wins there." : "The ground has the colour of the key that wins there.";
+  $(".lead", ground.parentElement).textContent = movable ? "Drag the query. The ground has the colour of the key that wins there." : "The ground has the colour of the key that wins there.";
   remarks.textContent = remark();
 }
 const queryTexts = () => vectorOf("query", followed.row).map(({ item, place }) => pretty(textAt(item, place)));
@@ -300,7 +295,7 @@ function tellPictures() {
   if (isPlane) drawGround();
   if (isMixedInPlane) {
     drawValues();
-    $(".hint", values.parentElement).textContent = areShares() ? "Each value draws the output by its share: it never leaves the shape between them." : "The output is the sum of the values, each times its weight.";
+    $(".lead", values.parentElement).textContent = areShares() ? "Each value draws the output by its share: it never leaves the shape between them." : "The output is the sum of the values, each times its weight.";
     mixture.textContent = `The output is ${outputText()}.`;
   }
 }

@@ -263,7 +263,7 @@ def test_steps_fold_and_print_shows_the_derivation_alone(opened: Callable[..., A
     for part in ("#contents", "#controls", "#origin"):
         assert page.locator(part).is_hidden()
     assert page.locator("section.step table:visible").count() > 5
-    assert page.locator(".hint").is_hidden()
+    assert page.locator(".hint").first.is_hidden()
     cell = "section#weights .home tbody tr:first-child td:first-of-type"
     drawn = page.evaluate(
         f"getComputedStyle(document.querySelector('{cell}'), '::before').borderTop"
@@ -289,6 +289,7 @@ def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
     box.fill("2")
     box.press("Enter")
     assert box.count() == 0
+    page.click("#more")
     for field, wrong in (("#temperature", "-1"), ("#temperature", ""), ("#decimals", "99")):
         page.fill(field, wrong)
         page.press(field, "Enter")
@@ -352,7 +353,7 @@ def test_a_changed_mask_is_no_longer_called_causal(opened: Callable[..., Any]) -
     said = page.locator("#origin .line").inner_text()
     assert wanted.endswith("= 0 (no key may be attended to)")
     assert re.sub(r"\s", "", said).endswith(re.sub(r"\s|a_11", "", wanted))
-    flips.nth(0).click()
+    flips.nth(0).press("Enter")
     assert section.locator(".altered").is_hidden()
     assert section.locator(".lines").is_visible()
 
