@@ -42,7 +42,16 @@ function shut(input, given_up = false) {
   refresh(cell.closest("table"));
   return true;
 }
-document.addEventListener("focusout", (event) => { if (event.target.matches("td input")) shut(event.target); });
+// Takes what stands in the field, where it is another text.
+function take(input) {
+  const { item, place } = parsed(input.parentElement.key);
+  if (input.value.trim() !== given.get(item.letter).texts[place]) input.setAttribute("aria-invalid", String(put(item, place, input.value) !== ""));
+}
+document.addEventListener("focusout", (event) => {
+  if (!event.target.matches("td input")) return;
+  take(event.target);
+  shut(event.target);
+});
 addEventListener("beforeprint", () => { for (const input of $$("td input")) shut(input, true); });
 
 // A decimal with so many units of its last place more, of the first place after the point at least; null for what is none.
@@ -65,7 +74,7 @@ document.addEventListener("keydown", (event) => {
     input.value = next;
     input.setAttribute("aria-invalid", String(put(item, place, next) !== ""));
   } else if (event.key === "Enter" || event.key === "Escape") {
-    if (event.key === "Enter" && input.value !== given.get(parsed(cell.key).item.letter).texts[parsed(cell.key).place]) input.dispatchEvent(new Event("change", { bubbles: true }));
+    if (event.key === "Enter") take(input);
     if (shut(input, event.key === "Escape")) cell.focus();
   } else return;
   event.preventDefault();

@@ -82,7 +82,7 @@ function barOf(key, shares) {
 // ---- the opening ----
 
 const front = make("section", "", { id: "front", "aria-label": "One token" });
-const said = make("p", "", { class: "say", "aria-live": "polite" });
+const said = make("p", "", { class: "say" });
 const bars = make("ul", "", { class: "bars" });
 const panel = (heading, hint, ...parts) => make("div", [make("h2", heading), make("p", hint, { class: "lead" }), ...parts], { class: "panel" });
 
@@ -109,9 +109,10 @@ function placeTemperature(isStaged) {
 }
 
 if (isAsked) {
-  for (const left of $$("#front, .say, .titled")) left.remove(); // of a copy that was saved with them
   const heading = $("header h1");
-  heading.before(make("p", make("bdi", $("title").textContent), { class: "titled" }));
+  const title = ($(".titled") ?? heading).textContent;
+  for (const left of $$("#front, .say, .titled")) left.remove(); // of a copy that was saved with them
+  heading.before(make("p", make("bdi", title), { class: "titled" }));
   heading.replaceChildren("Where does ", rowChoice, ...(headChoice ? [" look in ", headChoice] : [" look"]), "?");
   heading.after(said);
   front.append(panel("Share", "The weights of all keys make 1.", bars));
@@ -121,9 +122,18 @@ if (isAsked) {
   tellFront();
 }
 
+// Says it aloud in the page's one live region, behind what was changed, where it is something new.
+function aloud(words, before) {
+  if (held || certifying !== null || words === before) return before;
+  if (before !== null) $("#said").textContent = [$("#said").textContent.includes(" is now ") && $("#said").textContent, words].filter(Boolean).join(" ");
+  return words;
+}
+let answeredAloud = null;
+
 function tellFront() {
   const shares = areShares();
   said.replaceChildren(...sentence());
+  answeredAloud = aloud(said.textContent, answeredAloud);
   const keys = shownOf(keyCount).filter((key) => key !== null);
   bars.replaceChildren(...keys.map((key) => barOf(key, shares)));
   $(".lead", bars.parentElement).textContent = shares ? "Scores become shares of one whole." : "The weights, which need not make 1.";

@@ -81,7 +81,8 @@ function goalsOf() {
 
 let goal = null;
 const goalList = make("div", "", { class: "goals", role: "group", "aria-label": "Goals" });
-const goalTold = make("p", "", { class: "goal", role: "status" });
+const goalTold = make("p", "", { class: "goal" });
+let goalAloud = "";
 
 function newGoals() {
   goal = null;
@@ -101,6 +102,7 @@ function newGoals() {
 function tellGoal() {
   if (held || certifying !== null) return;
   goalTold.replaceChildren(...(goal ? wordsOfGoal() : []));
+  goalAloud = aloud(goalTold.textContent, goalAloud);
 }
 
 function wordsOfGoal() {

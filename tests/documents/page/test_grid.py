@@ -91,7 +91,7 @@ def test_what_is_left_out_is_counted(opened: Callable[..., Any]) -> None:
 
 def test_names_cannot_disturb_what_is_around_them(opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(*named(NAMES))), width=375)
-    assert page.locator("h1 bdi").count() == 1
+    assert page.locator(".titled bdi").count() == 1
     heads = page.locator("section#scores .home tbody th")
     assert heads.locator("bdi").all_text_contents() == NAMES
     for name, title in zip(

@@ -74,7 +74,7 @@ def test_every_chunk_has_the_digits_of_derive(name: str, opened: Callable[..., A
         expect(page, number)
         wanted = dict(texts_of(part.evaluation, Notation()))
         assert cells(page) == wanted
-        assert page.locator("h1").inner_text() == part.derivation.title
+        assert page.locator(".titled").inner_text() == part.derivation.title
         names = page.evaluate("[...document.querySelectorAll('.step')].map((one) => one.id)")
         assert names == [step.name for step in part.derivation]
         page.keyboard.press("]")
