@@ -21,7 +21,15 @@ FILES = files(__package__)
 
 
 #: The parts of its style.
-STYLES = ("page.css", "front.css", "toolbar.css", "origin.css", "stage.css", "latex.css", "wide.css")
+STYLES = (
+    "page.css",
+    "front.css",
+    "toolbar.css",
+    "origin.css",
+    "stage.css",
+    "latex.css",
+    "wide.css",
+)
 
 
 def scripts() -> str:

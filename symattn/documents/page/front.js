@@ -108,6 +108,7 @@ function placeTemperature(isStaged) {
   if (isAsked && warmer) { if (isStaged) $("#settings").prepend(warmer); else bars.after(warmer); }
 }
 
+let answeredAloud = null;
 if (isAsked) {
   const heading = $("header h1");
   const title = ($(".titled") ?? heading).textContent;
@@ -128,8 +129,6 @@ function aloud(words, before) {
   if (before !== null) $("#said").textContent = [$("#said").textContent.includes(" is now ") && $("#said").textContent, words].filter(Boolean).join(" ");
   return words;
 }
-let answeredAloud = null;
-
 function tellFront() {
   const shares = areShares();
   said.replaceChildren(...sentence());

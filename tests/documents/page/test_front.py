@@ -37,7 +37,7 @@ def fits(said: str, weight: arb) -> bool:
     """Whether what is said of a weight is true, to the last digit said."""
     number = re.sub(r"·10(.*)", "", said.replace("−", "-"))
     if said.startswith("under"):
-        return bool(0 < weight) and bool(100 * weight < 0.5)
+        return bool(weight > 0) and bool(100 * weight < 0.5)
     if said.startswith("over"):
         return bool(weight < 1) and bool(100 * weight > 99.5)
     if said.endswith("%"):
@@ -254,7 +254,10 @@ def test_a_key_is_said_to_win_nowhere_if_and_only_if_it_lies_between_others(
 def meets(goal: str, weights: Sequence[float], output: Sequence[float]) -> bool:
     """Whether a goal of “sat” is reached, by its definition."""
     if "mostly" in goal:
-        return weights[["the", "cat", "itself"].index(re.sub("[“”]", "", goal.split()[-1]))] > 0.5
+        return (
+            weights[["the", "cat", "itself"].index(re.sub("[“”]", "", goal.rsplit(maxsplit=1)[-1]))]
+            > 0.5
+        )
     if "equally" in goal:
         return max(weights) - min(weights) <= 0.01
     target = [float(x.replace("−", "-")) for x in re.findall(r"−?[\d.]+", goal)]
