@@ -129,10 +129,11 @@ async (isPaper = false) => {
   if (at !== `#${section.id}`) found.push(`an entry chosen: of ${section.id}, and the contents mark ${at}`);
   find("#origin .close").click();
   scrollTo(0, 0);
-  const edit = find("#edit");
-  if (edit && !edit.hidden) {
-    await go("edited", () => edit.click());
-    edit.click();
+  const open = find(".dragged td[data-c]");
+  if (open) {
+    const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    await go("a field", () => { open.focus(); press("Enter"); });
+    press("Escape");
   }
   await go("stage", () => find("#mode").click());
   for (const link of all("#contents li:not(.whole) a")) {

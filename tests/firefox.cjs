@@ -16,7 +16,7 @@ const clippedOf = (page) => page.$$eval(".line, .worked", (boxes) => boxes.map((
 }).filter(Boolean));
 
 inBrowser({ width: 1280, height: 800 }, {}, async (page, address, others) => {
-  const title = await page.$eval("h1", (heading) => heading.textContent);
+  const title = await page.$eval(".titled", (heading) => heading.textContent);
   const clipped = await clippedOf(page);
   await page.click("section#weights .home td[data-c='1']");
   const marks = await page.$$eval("section#weights .strip td", (cells) =>

@@ -31,11 +31,15 @@ PARTS = (
     "heat.js",  # the temperature in formulas
     "stage.js",  # one step at a time, move by move
     "large.js",
+    "changing.js",  # given numbers, changed where they stand
     "controls.js",
     "link.js",  # undo, redo, the fragment of the URL
     "latex.js",  # a step to be copied
     "worksheet.js",
     "picture.js",
+    "front.js",  # a question, its answer, the bars
+    "ground.js",  # a query among its keys, the output among the values
+    "goals.js",
     "falk.js",  # products in Falk's scheme
     "start.js",
 )

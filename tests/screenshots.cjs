@@ -31,10 +31,8 @@ const STATES = {
   },
   edited: async (page) => {
     await page.evaluate(() => {
-      document.querySelector("#edit").click();
-      const input = document.querySelector("#given td input");
-      input.value = "3";
-      input.dispatchEvent(new Event("change", { bubbles: true }));
+      document.querySelector("#given td[data-c]").focus();
+      for (const key of ["3", "Enter"]) document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
     });
     await page.waitForSelector("main:not([aria-busy=true])");
   },

@@ -31,5 +31,5 @@ const settle = () => followers.forEach((follower) => follower());
 const KEYS = {};
 
 // A saved copy of a changed page opens with the numbers that the page came with.
-const saved = document.body.classList.contains("live") || document.body.classList.contains("editing");
+const saved = document.body.classList.contains("live");
 document.body.className = "";

@@ -123,11 +123,8 @@ function refresh(table) {
   for (const cell of $$("td[data-c]", table)) {
     const { place } = cell;
     const text = live ? pretty(textAt(item, place)) : shipped.get(cell);
-    const [input, button] = cell.firstElementChild ? [$("input", cell), $("button", cell)] : [];
-    if (button) {
-      button.lastChild.textContent = text;
-      button.setAttribute("aria-pressed", String(valueAt(item, place) === seen(item)));
-    } else if (!input) { if (cell.textContent !== text) cell.textContent = text; }
+    const input = cell.firstElementChild;
+    if (!input) { if (cell.textContent !== text) cell.textContent = text; }
     else if (document.activeElement !== input) fill(input);
     if (shaded || cell.tabIndex === 0) entitle(cell);
     if (!shaded) continue;
@@ -165,6 +162,7 @@ function level(table) {
 document.addEventListener("keydown", (event) => {
   if (event.metaKey || event.altKey) return;
   const cell = event.target.closest("td[data-c]");
+  if (event.target.tagName === "SELECT") return;
   if (event.target.tagName === "INPUT") {
     if (event.key === "Enter") event.target.blur();
     return;
@@ -175,11 +173,11 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
   } else if (event.ctrlKey) return;
   else if (cell && event.target === cell && (event.key === "Enter" || event.key === " ")) {
-    const [input, button] = [$("input", cell), $("button", cell)];
-    if (button) toggle(cell);
-    input?.focus();
     choose(cell);
-    announce(cell.key);
+    if (openCell(cell)) change(cell); else announce(cell.key);
+    event.preventDefault();
+  } else if (cell && event.target === cell && openCell(cell) && /^[-−.\d]$/.test(event.key) && !isToggled(parsed(cell.key).item)) {
+    change(cell, event.key);
     event.preventDefault();
   } else if (KEYS[event.key]) KEYS[event.key](event);
 });

@@ -1,4 +1,4 @@
-// Controls: fields, switches, slider, menu, and what is said of the digits.
+// Controls: fields, slider, menu, and what is said of the digits.
 
 const MOST_CHANGES = 12;
 
@@ -82,93 +82,14 @@ function steady(on) {
   lines.forEach((line, k) => { line.style.minHeight = heights[k]; });
 }
 
-function fill(input) {
-  const { item, place } = parsed(input.parentElement.key);
-  input.value = given.get(item.letter).texts[place];
-  input.size = Math.min(Math.max(input.value.length, 6), 24);
-  input.removeAttribute("aria-invalid");
-}
-
-// The value that lets a query see a key: 0 is added, or true is 1; and the one that hides it.
-const isToggled = (item) => (item.name === "mask" && item.rule !== undefined) || item.name === "allowed";
-const seen = (item) => (item.name === "allowed" ? 1 : 0);
-const unseen = (item) => (item.name === "allowed" ? 0 : -Infinity);
-const other = ({ item, place }) => {
-  const isSeen = given.get(item.letter).floats[place] === seen(item);
-  return (isSeen ? String(unseen(item)) : String(seen(item))).replace("Infinity", "inf");
-};
-
-let drawn = null; // what the switches are set to that a pressed pointer passes over
-let pressed = false; // whether the click that follows was done by the pointer already
-function toggle(cell) {
-  const place = parsed(cell.key);
-  if (!pressed) put(place.item, place.place, other(place));
-}
-
-function draw(cell) {
-  const { item, place } = parsed(cell.key);
-  if (given.get(item.letter).texts[place] === drawn) return;
-  assign(item, place, drawn);
-  recompute(true);
-}
-
-document.addEventListener("pointerdown", (event) => {
-  if (!event.target.closest("#controls")) openMenu(false);
-  const cell = event.target.closest(".toggle")?.closest("td[data-c]");
-  if (!cell || event.button !== 0) return;
-  if (event.target.hasPointerCapture(event.pointerId)) event.target.releasePointerCapture(event.pointerId);
-  [drawn, pressed] = [other(parsed(cell.key)), true];
-  draw(cell);
-});
-document.addEventListener("pointermove", (event) => {
-  if (drawn === null) return;
-  const cell = document.elementFromPoint(event.clientX, event.clientY)?.closest("td[data-c]");
-  if (cell && $(".toggle", cell)) draw(cell);
-});
-for (const end of ["pointerup", "pointercancel"])
-  document.addEventListener(end, () => {
-    if (drawn === null) return;
-    drawn = null;
-    changed("");
-    setTimeout(() => { pressed = false; });
-  });
-
-let editing = false;
-function edit() {
-  editing = !editing;
-  $("#edit").classList.toggle("on", editing);
-  $("#edit .long").textContent = editing ? "Done" : "Change the numbers";
-  $("#edit .brief").textContent = editing ? "Done" : "Edit";
-  document.body.classList.toggle("editing", editing);
-  for (const table of $$(".home table")) {
-    const item = items.get(table.dataset.m);
-    if (!given.has(item.letter)) continue;
-    for (const cell of $$("td[data-c]", table)) {
-      if (!editing) { cell.replaceChildren(); continue; }
-      const { h, i, j } = parsed(cell.key);
-      if (isToggled(item)) {
-        const words = make("span", `may be attended to, ${placeWords(item, h, i, j)} `, { class: "spoken" });
-        cell.replaceChildren(make("button", [words, make("span", "")], { type: "button", class: "toggle" }));
-        continue;
-      }
-      const input = make("input", "", { type: "text", inputmode: "decimal", maxlength: "200", autocomplete: "off", "aria-label": placeWords(item, h, i, j) });
-      cell.replaceChildren(input);
-      fill(input);
-    }
-    refresh(table);
-  }
-}
+document.addEventListener("pointerdown", (event) => { if (!event.target.closest("#controls")) openMenu(false); });
 
 // Each field: how its text is taken, and why not.
 const FIELDS = { temperature: heat, decimals: round };
 document.addEventListener("change", (event) => {
   const input = event.target;
-  const cell = input.closest("td[data-c]");
-  let complaint = "";
   if (input.id === "slider") changed("");
-  else if (FIELDS[input.id]) complaint = changed(FIELDS[input.id](input.value));
-  else if (cell) complaint = put(parsed(cell.key).item, parsed(cell.key).place, input.value);
-  input.setAttribute("aria-invalid", String(complaint !== ""));
+  else if (FIELDS[input.id]) input.setAttribute("aria-invalid", String(changed(FIELDS[input.id](input.value)) !== ""));
 });
 
 // The slider is logarithmic, from a tenth to ten.
@@ -176,18 +97,6 @@ document.addEventListener("input", (event) => {
   if (event.target.id !== "slider") return;
   heat(String(Number((10 ** event.target.value).toPrecision(2))));
   recompute(true);
-});
-
-// The arrows change a decimal by one of its last places.
-document.addEventListener("keydown", (event) => {
-  const cell = event.target.closest("td[data-c]");
-  const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
-  const match = event.target.tagName === "INPUT" && cell && by && /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(event.target.value.replace("−", "-"));
-  if (!match) return;
-  const [, sign, before, after = ""] = match;
-  event.target.value = certified.fixed(BigInt(sign + before + after) + by, after.length);
-  event.preventDefault();
-  event.target.setAttribute("aria-invalid", String(put(parsed(cell.key).item, parsed(cell.key).place, event.target.value) !== ""));
 });
 
 function openMenu(open) {
@@ -205,15 +114,6 @@ $("#controls").addEventListener("focusout", (event) => {
   if (event.relatedTarget && !event.relatedTarget.closest("#controls")) openMenu(false);
 });
 
-// What the row has no room for stands in the menu.
-const roomy = matchMedia("(min-width:80rem)");
-const arrange = () => (roomy.matches ? $("#state").parentElement.before($("#settings")) : $("#menu").prepend($("#settings")));
-roomy.addEventListener("change", arrange);
-arrange();
-
-$("#edit").addEventListener("click", edit);
-KEYS.e = () => { if (!$("#edit").hidden) edit(); };
-addEventListener("beforeprint", () => { if (editing) edit(); });
 $("#reset").addEventListener("click", () => { startAnew(); changed(""); });
 
 whenSettled(() => {

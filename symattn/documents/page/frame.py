@@ -21,7 +21,15 @@ FILES = files(__package__)
 
 
 #: The parts of its style.
-STYLES = ("page.css", "toolbar.css", "origin.css", "stage.css", "latex.css", "wide.css")
+STYLES = (
+    "page.css",
+    "front.css",
+    "toolbar.css",
+    "origin.css",
+    "stage.css",
+    "latex.css",
+    "wide.css",
+)
 
 
 def scripts() -> str:
@@ -111,8 +119,10 @@ class Body:
         outline = self.outline
         summary = [el("p", outline.story, class_="story")] if outline.story else []
         summary += [el("p", outline.example)] if outline.example else []
-        summary += [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
+        foot = [el("p", prose(sizes_of(outline)), class_="sizes")] if outline.sizes else []
         checked = [_check(outline.check)] if outline.check is not None else []
+        agrees = outline.check is None or outline.check.agrees
+        foot += checked if agrees else []
         changed = [el("div", id="changed")] if self.data else []
         notes = [el("p", note, class_="note") for note in outline.notes]
         return el(
@@ -122,7 +132,7 @@ class Body:
                 el("h1", el("bdi", self.title)),
                 self.scrubber,
                 *summary,
-                *checked,
+                *([] if agrees else checked),
                 self.claimed,
                 *changed,
                 *notes,
@@ -145,6 +155,7 @@ class Body:
             ),
             self.picture,
             *self.steps,
+            *([el("footer", *foot)] if foot else []),
             id="main",
         )
 

@@ -43,29 +43,23 @@ function latexOf(item) {
   return remark + bodies.map((body) => `\\[\n${body}\n\\]`).join("\n");
 }
 
-// Where the browser does not let it, the text stands selected behind the button.
-async function copyLatex(item, button) {
+// Where the browser does not let it, the text stands selected below what was asked.
+async function copyLatex(item, place) {
   const text = latexOf(item);
-  $(".byhand", button.parentElement)?.remove();
+  $(".byhand")?.remove();
   if (await copy(text, "LaTeX")) return;
   const area = make("textarea", text, { class: "byhand", readonly: "", rows: 6, "aria-label": "LaTeX of this step" });
-  button.after(area);
+  place.append(area);
   area.select();
   say("The browser does not let the page copy; the LaTeX is selected, to be copied by hand.");
 }
 
-for (const item of data.items) {
-  const said = item.latex && $(`#${CSS.escape(item.name)} .said`);
-  if (!said) continue;
-  $$(".latex,.byhand", said).forEach((old) => old.remove());
-  const button = make("button", "Copy LaTeX", { type: "button", class: "latex" });
-  button.addEventListener("click", () => copyLatex(item, button));
-  said.append(button);
-}
-
-// The key copies the step on the stage, or the one that stands at the top of the sheet.
+// The button copies the step of the chosen entry; the key that one, the step on the stage, or the one at the top of the sheet.
+const chosenStep = () => (current ? parsed(current).item : data.items.find((one) => one.name === sections[Math.max(currentSection(), 0)].id));
+const latexButton = $("#origin .latex");
+latexButton.addEventListener("click", () => copyLatex(chosenStep(), $("#origin .origin")));
 KEYS.c = () => {
-  const item = staged() ? scene.item : data.items.find((one) => one.name === sections[Math.max(currentSection(), 0)].id);
-  const button = item && $(`#${CSS.escape(item.name)} .latex`);
-  if (button) copyLatex(item, staged() ? $(".heading", stage).lastElementChild : button);
+  const item = staged() ? scene.item : chosenStep();
+  if (item?.latex) copyLatex(item, staged() ? $(".heading", stage) : current ? $("#origin .origin") : $(".said", sectionOf(item)) ?? sectionOf(item));
 };
+for (const old of $$(".byhand")) old.remove(); // of a copy that was saved with it

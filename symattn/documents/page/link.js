@@ -78,6 +78,7 @@ function restore(text) {
 function remember() {
   if (typeof leaving !== "undefined" && leaving) return true;
   for (const [id, list] of [["#undo", past], ["#redo", future]]) $(id).setAttribute("aria-disabled", String(!list.length));
+  $("#undo").parentElement.hidden = !past.length && !future.length && !last;
   const stage = stageState();
   const at = pinned && parsed(pinned);
   const text = [data.chunk && `chunk=${data.chunk}`, last, at && `at=${encoded(at.item.name)}.${at.place}`, stage && `stage=${encoded(stage)}`, anchor].filter(Boolean).join(";");

@@ -146,6 +146,7 @@ function tell(key, told) {
   }
   const math = makeOf("div", isPassing(key) ? display(valueOf(parsed(key))) : workedLine(item, h, i, j), { class: "line" });
   $("#origin .origin").replaceChildren(where, math, ...told, ...claimTold(key));
+  $("#origin .latex").hidden = !item.latex;
   for (const way of $$("#origin [data-way]")) {
     way.hidden = !comesFrom(item) || !isRead(item);
     way.setAttribute("aria-pressed", String((way.dataset.way === "on") === isOnward(item)));
@@ -208,7 +209,7 @@ document.addEventListener("click", (event) => {
   if (way) return turn(way.dataset.way === "on");
   const cell = event.target.closest("td[data-c]");
   if (!cell) return;
-  if (event.target.closest("button")) { toggle(cell); choose(cell); } else if (event.target.tagName !== "INPUT") { cell.focus(); announce(cell.key); }
+  if (event.target.tagName !== "INPUT") { cell.focus(); announce(cell.key); }
 });
 
 function turn(on) {

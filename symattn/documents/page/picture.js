@@ -141,5 +141,5 @@ whenSettled(() => {
   for (const picture of drawings()) redraw(picture);
   if (solo) showAlone(solo);
   const dark = weighed && darkest(weighed);
-  if (weighed && $("#picture .darkest")) $("#picture .darkest").textContent = dark === null ? "1" : pretty(textAt(weighed, dark)).replace("−", "");
+  if (weighed && $(".darkest")) $(".darkest").textContent = dark === null ? "1" : pretty(textAt(weighed, dark)).replace("−", "");
 });

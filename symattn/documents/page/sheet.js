@@ -15,13 +15,10 @@ function measure() {
 }
 let room = 0;
 const measured = new ResizeObserver(() => { measure(); keepEdited(); });
-// The field that is written in, and the one that was left by Enter while its cell is the chosen one and in sight.
+// The field that is written in stays in sight.
 function keepEdited() {
   const { activeElement } = document;
-  if (activeElement.matches("td input")) { uncover(activeElement); return; }
-  const cell = editing && activeElement === document.body && pinned === current && pinned && homeOf(pinned);
-  const { top = -1, bottom } = cell ? cell.getBoundingClientRect() : {};
-  if (top >= 0 && bottom <= innerHeight) uncover(cell);
+  if (activeElement.matches("td input")) uncover(activeElement);
 }
 whenSettled(() => requestAnimationFrame(keepEdited)); // the list of changes above has grown
 for (const part of [above, below]) measured.observe(part);

@@ -658,6 +658,7 @@ function openStage(name, key = null) {
     stage.hidden = false;
     $("details", contents).open = true;
     offer(true);
+    placeTemperature(true);
     measure();
     scrollTo(0, 0);
   }
@@ -679,6 +680,7 @@ function closeStage() {
   stage.hidden = true;
   if (narrow.matches) $("details", contents).open = false;
   offer(false);
+  placeTemperature(false);
   measure();
   reachable();
   isAt(item.name);

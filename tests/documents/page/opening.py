@@ -59,16 +59,24 @@ def settled(page: Any) -> Any:
 
 def entered(page: Any, field: str, text: str) -> Any:
     """The page with this in one of its fields, when it has settled."""
+    if is_away := not page.locator(field).is_visible():
+        page.click("#more")
     page.fill(field, text)
     page.press(field, "Enter")
+    if is_away:
+        page.click("#more")
     return settled(page)
+
+
+def field_of(page: Any, place: int = 0) -> Any:
+    """The field of a given number, opened."""
+    page.locator(".dragged td[data-c]").nth(place).focus()
+    page.keyboard.press("Enter")
+    return page.locator("td input")
 
 
 def typed(page: Any, text: str, place: int = 0) -> Any:
     """The page with this in place of a given number, when it has settled."""
-    page.click("#edit")
-    field = page.locator("#given td input").nth(place)
-    field.fill(text)
-    field.press("Enter")
-    page.click("#edit")
+    field_of(page, place).fill(text)
+    page.keyboard.press("Enter")
     return settled(page)

@@ -22,15 +22,16 @@ from tests.documents.page.test_certified import Edit, in_python
 from tests.documents.page.test_inputs import ALL, FOLLOW, Subject, page_of
 from tests.shares import share
 
-#: Clicks every button, and tells what was copied, by step.
+#: Chooses an entry of every step, clicks the button, and tells what was copied, by step.
 COPIED = """async () => {
   const copied = {};
   let at = "";
   const writeText = async (text) => { copied[at] = text; };
   Object.defineProperty(navigator, "clipboard", { value: { writeText }, configurable: true });
-  for (const button of document.querySelectorAll("button.latex")) {
-    at = button.closest("section").id;
-    button.click();
+  for (const section of document.querySelectorAll("main > section.step")) {
+    at = section.id;
+    section.querySelector(".home td[data-c]").focus();
+    document.querySelector("#origin .latex").click();
     await new Promise((done) => setTimeout(done));
   }
   return copied;
@@ -149,15 +150,13 @@ def test_the_button_is_reached_and_says_what_it_did(opened: Callable[..., Any]) 
     page = opened(page_of(ALL["causal"]()))
     page.evaluate("document.execCommand = () => true")
     page.evaluate("delete Navigator.prototype.clipboard")
-    page.locator("#Q h2").focus()
-    page.keyboard.press("Tab")
-    while page.evaluate("document.activeElement.className") != "latex":
-        assert page.evaluate("document.activeElement.closest('section').id") == "Q"
-        page.keyboard.press("Tab")
+    page.locator("#Q .home td[data-c]").first.focus()
+    button = page.locator("#origin .latex")
+    button.focus()
     page.keyboard.press("Enter")
     assert page.locator("#state").inner_text() == "LaTeX copied."
     page.evaluate("document.execCommand = () => false")
-    page.keyboard.press("Enter")
+    button.press("Enter")
     assert "to be copied by hand" in page.locator("#state").inner_text()
     selected = "document.activeElement.value.slice(document.activeElement.selectionStart)"
     assert page.evaluate(selected).startswith("\\[\nQ = X W_{Q}\n\\]\n\\[\nQ = ")

@@ -91,7 +91,7 @@ def test_what_is_left_out_is_counted(opened: Callable[..., Any]) -> None:
 
 def test_names_cannot_disturb_what_is_around_them(opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(*named(NAMES))), width=375)
-    assert page.locator("h1 bdi").count() == 1
+    assert page.locator(".titled bdi").count() == 1
     heads = page.locator("section#scores .home tbody th")
     assert heads.locator("bdi").all_text_contents() == NAMES
     for name, title in zip(
@@ -110,11 +110,10 @@ def test_a_masked_weight_is_not_a_small_one(opened: Callable[..., Any]) -> None:
     page = opened(sheet_page("causal"))
     masked = page.locator("section#weights .home td.masked")
     assert masked.count() == 3
-    assert "masked" in page.locator("#picture .key").inner_text()
+    assert "masked" in page.locator("#weights .key").inner_text()
     drawn = masked.first.evaluate("(cell) => getComputedStyle(cell).backgroundImage")
     assert drawn.startswith("repeating-linear-gradient")
-    page.click("#edit")
-    page.locator("section#mask button.toggle").nth(1).click()
+    page.locator("section#mask .switched td[data-c]").nth(1).press("Enter")
     settled(page)
     assert masked.count() == 2
     page.click("#reset")

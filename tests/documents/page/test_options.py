@@ -10,7 +10,7 @@ import pytest
 
 from tests import ROOT
 from tests.command import run
-from tests.documents.page.opening import settled
+from tests.documents.page.opening import entered, settled
 from tests.shares import share
 
 CAUSAL = str(ROOT / "examples" / "causal.toml")
@@ -33,9 +33,7 @@ def test_an_entry_that_is_asked_for_is_chosen(tmp_path: Path, opened: Callable[.
     first = page.locator("#origin .line").inner_html()
     assert worked.inner_html() == first
     page.keyboard.press("Escape")
-    page.fill("#decimals", "6")
-    page.locator("#decimals").blur()
-    settled(page)
+    entered(page, "#decimals", "6")
     assert worked.get_attribute("data-entry") == "A||1|0"  # the same entry, to more digits
     assert worked.inner_html() != first
 
@@ -94,9 +92,9 @@ def test_marks_are_void_once_a_number_is_changed(
 ) -> None:
     page = opened(derived(tmp_path, CLAIMED))
     page.locator('#output .home tr[data-r="0"] td[data-c="0"]').focus()
-    page.click("#edit")
-    page.locator('#given table[data-m="V"] input').first.fill("7")
-    page.locator("#edit").focus()
+    page.locator('#given table[data-m="V"] td[data-c]').first.focus()
+    page.keyboard.type("7")
+    page.locator("#more").focus()
     settled(page)
     assert page.locator(".void").is_visible()
     assert page.locator(".claims:visible").count() == 0
@@ -124,6 +122,7 @@ def test_a_field_is_called_what_stands_beside_it(
 ) -> None:
     """By its label, which names it, and by its id, for what knows of no label around a field."""
     page = opened(derived(tmp_path, CAUSAL), width=1440)
+    page.click("#more")
     for name, role in (("Temperature", "textbox"), ("Decimals", "spinbutton")):
         field = page.get_by_role(role, name=name, exact=True)
         assert field.get_attribute("id") == name.lower()

@@ -23,6 +23,7 @@ from symattn.sheets.worksheet import worksheet_of
 from tests.documents.page.opening import (
     cells,
     entered,
+    field_of,
     settled,
     sheet,
     typed,
@@ -41,13 +42,6 @@ def page(opened: Callable[..., Any]) -> Any:
     return opened(html_document(Shown(*sheet("causal"), worksheet=HEAD)))
 
 
-def write(page: Any, place: int, text: str) -> None:
-    """Types a text into one of the fields."""
-    field = page.locator("td input").nth(place)
-    field.fill(text)
-    field.press("Enter")
-
-
 def fragment(page: Any) -> str:
     """The fragment, without the chosen entry."""
     parts = page.evaluate("location.hash").removeprefix("#").split(";")
@@ -59,24 +53,20 @@ def fragment(page: Any) -> str:
 
 def test_every_change_can_be_undone_and_done_again(page: Any) -> None:
     seen = [(cells(page), "")]
-    page.click("#edit")
     changes: list[Callable[[], object]] = [
-        lambda: write(page, 1, "1/3"),
-        lambda: page.locator("#mask .toggle").nth(1).click(),
-        lambda: (page.fill("#temperature", "0,5"), page.press("#temperature", "Enter")),
-        lambda: (page.fill("#decimals", "6"), page.press("#decimals", "Enter")),
+        lambda: typed(page, "1/3", 1),
+        lambda: page.locator("#mask .switched td[data-c]").nth(1).press("Enter"),
+        lambda: entered(page, "#temperature", "0,5"),
+        lambda: entered(page, "#decimals", "6"),
         lambda: page.click("#reset"),
     ]
-    page.click("#edit")
     for change in changes:
-        page.click("#edit")
         change()
-        page.click("#edit")
         seen.append((cells(settled(page)), fragment(page)))
     assert seen[-1] == seen[0]
     assert seen[-2][1] == "x=X.1:1/3,mask.1:0;t=0%2C5;d=6"
     for wanted in reversed(seen[:-1]):
-        page.locator("h1").click()
+        page.locator(".say").click()
         page.keyboard.press("Control+z")
         assert (cells(settled(page)), fragment(page)) == wanted
     assert page.get_attribute("#undo", "aria-disabled") == "true"
@@ -89,18 +79,19 @@ def test_every_change_can_be_undone_and_done_again(page: Any) -> None:
 
 
 def test_a_field_keeps_its_own_undo_and_what_was_typed(page: Any) -> None:
-    page.click("#edit")
-    write(page, 0, " sqrt(2) ")
-    assert page.locator("td input").nth(0).input_value() == "sqrt(2)"
-    field = page.locator("td input").nth(1)
+    typed(page, " sqrt(2) ")
+    assert field_of(page).input_value() == "sqrt(2)"
+    page.keyboard.press("Escape")
+    field = field_of(page, 1)
     field.fill("7")
     field.press("Control+z")
     assert fragment(page) == "x=X.0:sqrt(2)"
-    write(page, 1, "7")
-    page.locator("h1").click()
+    page.keyboard.press("Escape")
+    typed(page, "7", 1)
+    page.locator(".say").click()
     page.keyboard.press("Control+z")
     assert fragment(page) == "x=X.0:sqrt(2)"
-    assert field.input_value() == "0"
+    assert field_of(page, 1).input_value() == "0"
 
 
 def test_a_drag_of_the_slider_is_one_step_and_proves_nothing_meanwhile(page: Any) -> None:
@@ -125,8 +116,7 @@ def test_a_drag_of_the_slider_is_one_step_and_proves_nothing_meanwhile(page: Any
 
 
 def test_switches_are_drawn_over(page: Any) -> None:
-    page.click("#edit")
-    flips = page.locator("#mask .toggle")
+    flips = page.locator("#mask .switched td[data-c]")
     flips.nth(1).scroll_into_view_if_needed()
     first, last = flips.nth(1).bounding_box(), flips.nth(2).bounding_box()
     page.mouse.move(first["x"] + 5, first["y"] + 5)
@@ -144,13 +134,46 @@ def test_switches_are_drawn_over(page: Any) -> None:
 
 
 def test_arrows_change_the_last_place(page: Any) -> None:
-    page.click("#edit")
-    write(page, 0, "0.10")
-    page.locator("td input").nth(0).press("ArrowDown")
-    assert page.locator("td input").nth(0).input_value() == "0.09"
-    write(page, 0, "0")
-    page.locator("td input").nth(0).press("ArrowDown")
+    typed(page, "0.10")
+    field = field_of(page)
+    field.press("ArrowDown")
+    assert field.input_value() == "0.09"
+    field.press("Enter")
+    typed(page, "0")
+    field_of(page).press("ArrowDown")
     assert fragment(page) == "x=X.0:-1"
+
+
+def test_a_number_is_dragged_by_tenths_and_typed_at_once(causal: Any) -> None:
+    page = causal
+    cell = page.locator("#X .dragged td[data-c]").first
+    cell.scroll_into_view_if_needed()
+    box = cell.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for right, text in ((9, "1.1"), (41, "1.5"), (-33, "0.6")):
+        page.mouse.move(x + right, y)
+        assert cell.inner_text() == text
+        assert "provisional" in page.locator("#state").inner_text()
+    page.mouse.up()
+    assert fragment(settled(page)) == "x=X.0:0.6"
+    assert page.locator("td input").count() == 0  # the end of a drag is no click
+    page.mouse.click(x, y)
+    assert page.locator("td input").input_value() == "0.6"
+    page.keyboard.press("Escape")
+    page.keyboard.type("-7/3")
+    page.keyboard.press("Enter")
+    assert fragment(settled(page)) == "x=X.0:-7/3"
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 8, y)
+    page.mouse.up()
+    assert fragment(settled(page)) == "x=X.0:-2.2"
+    page.click("#undo")
+    page.click("#undo")
+    page.click("#undo")
+    assert fragment(page) == ""
 
 
 # ---- the link --------------------------------------------------------------------------------
@@ -169,12 +192,9 @@ def link(page: Any) -> Callable[[str], Any]:
 
 
 def test_a_link_opens_what_was_changed(page: Any, link: Callable[[str], Any]) -> None:
-    page.click("#edit")
-    write(page, 0, "sqrt(2)")
-    write(page, 3, "2/3")
-    page.fill("#decimals", "9")
-    page.press("#decimals", "Enter")
-    page.click("#edit")
+    typed(page, "sqrt(2)")
+    typed(page, "2/3", 3)
+    entered(page, "#decimals", "9")
     page.locator("section#weights .home td[data-c]").nth(3).click()
     page.wait_for_timeout(500)
     wanted, hash_ = cells(settled(page)), page.evaluate("location.hash")
@@ -281,17 +301,15 @@ def test_a_changed_variant_is_derived_to_the_same_digits(
     arguments = ["derive", name, "--tokens", "2", "--format", "html", "-o", str(file)]
     assert CliRunner().invoke(main, arguments).exit_code == 0
     page = opened(file.read_text("utf-8"))
-    page.click("#edit")
-    fields = page.locator("td input")
+    fields = page.locator(".dragged td[data-c]")
     for place, text in enumerate(("sqrt(2)", "2/3", "1,5", "e^-1")):
-        write(page, (place * 7) % fields.count(), text)
-    flips = page.locator("section#mask .toggle")
+        typed(page, text, (place * 7) % fields.count())
+    flips = page.locator("section#mask .switched td[data-c]")
     if flips.count():
-        flips.nth(1).click()
+        flips.nth(1).press("Enter")
     if page.evaluate("JSON.parse(document.querySelector('#data').textContent).worksheet.scale"):
         entered(page, "#temperature", "sqrt(3)/2")
     entered(page, "#decimals", "7")
-    page.click("#edit")
     text = downloaded(page)
     assert mismatches(page, text, ("B",)) == []  # which the mask that was changed came from
     assert mismatches(page, text.replace('"2/3"', "0.7"), ("B",))
@@ -309,11 +327,8 @@ def test_what_no_worksheet_says_is_told(opened: Callable[..., Any]) -> None:
 
 def test_numbers_in_words_are_exact_and_told_as_typed(opened: Callable[..., Any]) -> None:
     page = opened(variant_page("cosine"))
-    page.click("#edit")
     for place, text in enumerate(("sqrt(2)", "0", "exp(1)")):
-        write(page, place, text)
-    page.click("#edit")
-    settled(page)
+        typed(page, text, place)
     assert "→ exp(1)" in page.locator("#changed").inner_text()
     assert cells(page)["Q_u||0|0"] == "1"  # √2/√(√2 √2 + 0)
 

@@ -50,13 +50,15 @@ def test_what_fits_beside_its_formulas_stays_there(opened: Callable[..., Any]) -
     assert values.bounding_box()["x"] > said.bounding_box()["x"] + 200
 
 
-def test_the_panel_leaves_the_edited_cell_in_sight(opened: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("height", [667, 740])
+def test_the_panel_leaves_the_edited_cell_in_sight(height: int, opened: Callable[..., Any]) -> None:
     page = opened(sheet_page("causal"), width=375, has_touch=True)
-    page.set_viewport_size({"width": 375, "height": 667})
-    page.evaluate("document.querySelector('#edit').click()")
+    page.set_viewport_size({"width": 375, "height": height})
     for k in range(8):
-        field = page.locator("td input").nth(k)
-        field.tap()
+        cell = page.locator(".dragged td[data-c]").nth(k)
+        cell.tap()
+        cell.tap()
+        field = page.locator("td input")
         field.fill("7/3")
         field.press("Enter")
         settled(page)

@@ -1,0 +1,137 @@
+// Given numbers, changed where they stand: dragged sideways, typed, and, in a mask, switched.
+
+// The value that lets a query see a key: 0 is added, or true is 1; and the one that hides it.
+const isToggled = (item) => (item.name === "mask" && item.rule !== undefined) || item.name === "allowed";
+const seen = (item) => (item.name === "allowed" ? 1 : 0);
+const unseen = (item) => (item.name === "allowed" ? 0 : -Infinity);
+const other = ({ item, place }) => {
+  const isSeen = given.get(item.letter).floats[place] === seen(item);
+  return (isSeen ? String(unseen(item)) : String(seen(item))).replace("Infinity", "inf");
+};
+
+const isOpen = (item) => !data.chunk && given.has(item.letter);
+const openCell = (target) => { const cell = target.closest?.(".home td[data-c]"); return cell && isOpen(parsed(cell.key).item) ? cell : null; };
+
+// ---- typing ----
+
+function fill(input) {
+  const { item, place } = parsed(input.parentElement.key);
+  input.value = given.get(item.letter).texts[place];
+  input.size = Math.min(Math.max(input.value.length, 6), 24);
+  input.removeAttribute("aria-invalid");
+}
+
+// Opens a field in the cell, with its number or with what was typed first; of a mask it switches the cell.
+function change(cell, first = null) {
+  const found = parsed(cell.key);
+  const { item, h, i, j } = found;
+  if (isToggled(item)) { put(item, found.place, other(found)); return; }
+  const input = make("input", "", { type: "text", inputmode: "decimal", maxlength: "200", autocomplete: "off", "aria-label": placeWords(item, h, i, j) });
+  cell.replaceChildren(input);
+  fill(input);
+  input.focus();
+  if (first === null) input.select(); else input.value = first;
+}
+
+// Takes the field away; what was refused stays in it, until it is mended or left with Escape.
+function shut(input, given_up = false) {
+  const cell = input.parentElement;
+  if (!cell || (!given_up && input.getAttribute("aria-invalid") === "true")) return false;
+  const { item, place } = parsed(cell.key);
+  cell.replaceChildren(pretty(textAt(item, place)));
+  refresh(cell.closest("table"));
+  return true;
+}
+// Takes what stands in the field, where it is another text.
+function take(input) {
+  const { item, place } = parsed(input.parentElement.key);
+  if (input.value.trim() !== given.get(item.letter).texts[place]) input.setAttribute("aria-invalid", String(put(item, place, input.value) !== ""));
+}
+document.addEventListener("focusout", (event) => {
+  if (!event.target.matches("td input")) return;
+  take(event.target);
+  shut(event.target);
+});
+addEventListener("beforeprint", () => { for (const input of $$("td input")) shut(input, true); });
+
+// A decimal with so many units of its last place more, of the first place after the point at least; null for what is none.
+function stepped(text, by, least = 0) {
+  const match = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(text.replace("−", "-"));
+  if (!match) return null;
+  const [, sign, before, after = ""] = match;
+  const places = Math.max(after.length, least);
+  return certified.fixed(BigInt(sign + before + after.padEnd(places, "0")) + by, places);
+}
+
+document.addEventListener("keydown", (event) => {
+  const input = event.target;
+  if (!input.matches("td input")) return;
+  const cell = input.parentElement;
+  const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
+  const next = by && stepped(input.value, by);
+  if (next) {
+    const { item, place } = parsed(cell.key);
+    input.value = next;
+    input.setAttribute("aria-invalid", String(put(item, place, next) !== ""));
+  } else if (event.key === "Enter" || event.key === "Escape") {
+    if (event.key === "Enter") take(input);
+    if (shut(input, event.key === "Escape")) cell.focus();
+  } else return;
+  event.preventDefault();
+  event.stopPropagation();
+}, true);
+
+// ---- dragging ----
+
+const PIXELS = 8; // a step of the number
+let pull = null; // the cell under the pressed pointer, and what has become of it
+
+document.addEventListener("pointerdown", (event) => {
+  const cell = openCell(event.target);
+  if (!cell || event.button || event.target.tagName === "INPUT") return;
+  const found = parsed(cell.key);
+  const text = given.get(found.item.letter).texts[found.place];
+  const from = stepped(text, 0n) ?? stepped(certified.shown(given.get(found.item.letter).numbers[found.place], 1, data.rounding).text, 0n);
+  pull = { cell, found, from, x: event.clientX, text: null, drawn: isToggled(found.item) ? other(found) : null, wasChosen: document.activeElement === cell };
+});
+
+document.addEventListener("pointermove", (event) => {
+  if (!pull) return;
+  const by = Math.trunc((event.clientX - pull.x) / PIXELS);
+  const under = pull.drawn !== null && openCell(document.elementFromPoint(event.clientX, event.clientY) ?? pull.cell);
+  if (pull.drawn !== null) {
+    if (!under || (under === pull.cell && pull.text === null)) return;
+    for (const one of [pull.cell, under]) {
+      const { item, place } = parsed(one.key);
+      if (item === pull.found.item && given.get(item.letter).texts[place] !== pull.drawn) assign(item, place, pull.drawn);
+    }
+    pull.text = pull.drawn;
+  } else {
+    const text = (by || pull.text !== null) && pull.from !== null ? stepped(pull.from, BigInt(by), 1) : null;
+    if (text === null || text === pull.text) return;
+    pull.text = text;
+    if (assign(pull.found.item, pull.found.place, text)) return;
+  }
+  event.preventDefault();
+  recompute(true);
+});
+
+for (const end of ["pointerup", "pointercancel"])
+  document.addEventListener(end, () => {
+    if (pull?.text != null) changed("");
+    setTimeout(() => { pull = null; }); // after the click that follows
+  });
+
+// A click on the number that is chosen already opens it; not the click that ends a drag.
+document.addEventListener("click", (event) => {
+  if (pull?.text != null) { event.stopPropagation(); pull.cell.focus({ preventScroll: true }); return; }
+  const cell = openCell(event.target);
+  if (cell && pull?.wasChosen && event.target.tagName !== "INPUT") { event.stopPropagation(); change(cell); }
+}, true);
+
+for (const table of $$(".home table")) {
+  const item = items.get(table.dataset.m);
+  if (isOpen(item)) table.classList.add(isToggled(item) ? "switched" : "dragged");
+}
+for (const left of $$("#given>.hint")) left.remove(); // of a copy that was saved with it
+if ($("#given table.dragged")) $("#given-heading").after(make("p", "Drag a number sideways, or choose it and type another.", { class: "hint" }));

@@ -1,0 +1,140 @@
+// The opening: a question about one token, the sentence that answers it, and its weights as bars.
+
+const isAsked = Boolean(weighed) && $("header h1") !== null;
+const [askedCount, keyCount] = !isAsked ? [0, 0] : data.flipped ? [...weighed.shape].reverse() : weighed.shape;
+let followed = { row: askedCount - 1, h: weighed?.heads ? 0 : null };
+
+const across = (row, key) => (data.flipped ? [key, row] : [row, key]);
+const weightAt = (key) => placeOf(weighed, followed.h, ...across(followed.row, key));
+const isHidden = (key) => isMasked(weighed, followed.h, ...across(followed.row, key));
+const everyKey = () => [...Array(keyCount).keys()];
+const seenKeys = () => everyKey().filter((key) => !isHidden(key));
+const weight = (key) => valueAt(weighed, weightAt(key));
+
+// ---- names ----
+
+const [askedNames, keyNames] = isAsked ? across(...labelsOf(weighed)) : [];
+const askedName = (row) => (askedNames ? apart(askedNames[row]) : `query ${row + data.base}`);
+const keyName = (key) => (keyNames ? apart(keyNames[key]) : `key ${key + data.base}`);
+const quoted = (key) => (keyNames ? `“${keyName(key)}”` : keyName(key));
+// Where queries and keys are the same tokens, a token looks at itself.
+const calledKey = (key) => (keyNames && askedNames === keyNames && key === followed.row ? "itself" : quoted(key));
+const askedInWords = () => (askedNames ? `“${askedName(followed.row)}”` : `Query ${followed.row + data.base}`);
+
+// ---- the sentence ----
+
+// A weight as it is proven; while it is not, as floating point has it.
+const weightNumber = (key) => (live && !proven ? certified.ofFloat(weight(key)) : numberAt(weighed, weightAt(key)));
+
+// In whole per cent, rounded as all digits are; what is not quite none or all of it says so.
+function percent(number) {
+  const { text } = certified.shown(certified.product(certified.certain(100), number), 0, data.rounding);
+  if (text === "0" && certified.order(number, 0) > 0) return "under 1 %";
+  if (text === "100" && certified.order(number, 1) < 0) return "over 99 %";
+  return `${pretty(text)} %`;
+}
+
+// Whether the weights are parts of one whole; where they are not, they are told as numbers.
+function areShares() {
+  const row = everyKey().map((key) => certified.nearest(weightNumber(key)));
+  return row.every((part) => part >= 0) && Math.abs(row.reduce((a, b) => a + b, 0) - 1) < 1e-9;
+}
+const weightText = (key, shares) => (shares ? percent(weightNumber(key)) : pretty(textAt(weighed, weightAt(key))));
+
+const MOST_LISTED = 4;
+function sentence() {
+  const shares = areShares();
+  const size = (key) => Math.abs(weight(key)) || 0;
+  const order = seenKeys().filter(size).sort((one, other) => size(other) - size(one));
+  if (!order.length) return [`${askedInWords()} looks at no key.`];
+  const told = order.slice(0, order.length > MOST_LISTED + 1 ? MOST_LISTED : order.length);
+  const rest = order.slice(told.length);
+  const parts = told.map((key) => [make("b", weightText(key, shares)), ` ${shares ? "at" : "to"} ${calledKey(key)}`]);
+  if (rest.length) parts.push(shares ? [make("b", percent(certified.sum(rest.map(weightNumber)))), ` at ${rest.length} others`] : [`smaller weights to ${rest.length} others`]);
+  const signs = (k) => (k === 0 ? "" : k < parts.length - 1 ? ", " : parts.length > 2 ? ", and " : " and ");
+  return [`${askedInWords()} ${shares ? "looks" : "gives the weight"} `, ...parts.flatMap((part, k) => [signs(k), ...part]), "."];
+}
+
+// ---- the bars ----
+
+// The keys have hues, in classes: the page's policy has no place for styles of elements, which a saved copy would keep.
+const HUES = 6;
+const tinted = (element, key) => { element.classList.add(`hue${key % HUES}`); return element; };
+
+// An element of a drawing.
+function shape(tag, attributes, content = "") {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(content);
+  return element;
+}
+
+// The scores that the weights are made of, where they have a place for each.
+const scored = isAsked && data.items.findLast((item) => item !== weighed && isRead(item) && item.shape.join() === weighed.shape.join() && weighed.sources?.has(item.letter) && !weighed.masks?.includes(item.letter));
+
+function barOf(key, shares) {
+  const hidden = isHidden(key);
+  const bar = shape("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", "aria-hidden": "true", class: "whole" }, shape("rect", { width: Math.min(Math.max(weight(key) || 0, 0), 1), height: 1 }));
+  const why = hidden ? "hidden by the mask" : scored ? `score ${pretty(textAt(scored, placeOf(scored, scored.heads ? followed.h : null, ...across(followed.row, key))))}` : "";
+  return tinted(make("li", [make("span", keyName(key), { class: "of" }), bar, make("span", hidden ? "–" : weightText(key, shares), { class: "share" }), why && make("small", why)]), key);
+}
+
+// ---- the opening ----
+
+const front = make("section", "", { id: "front", "aria-label": "One token" });
+const said = make("p", "", { class: "say" });
+const bars = make("ul", "", { class: "bars" });
+const panel = (heading, hint, ...parts) => make("div", [make("h2", heading), make("p", hint, { class: "lead" }), ...parts], { class: "panel" });
+
+function choiceOf(name, count, words, chosen) {
+  if (count < 2) return make("span", words(0));
+  const select = make("select", [...Array(count).keys()].map((k) => make("option", words(k), { value: k })), { "aria-label": name, autocomplete: "off" });
+  select.value = chosen;
+  select.addEventListener("change", () => followRow(Number(rowChoice.value ?? 0), weighed.heads ? Number(headChoice.value ?? 0) : null));
+  return select;
+}
+const rowChoice = isAsked && choiceOf("The token that is followed", askedCount, askedName, followed.row);
+const headChoice = isAsked && weighed.heads > 0 && choiceOf("Its head", weighed.heads, (h) => `head ${h + data.base}`, 0);
+
+function followRow(row, h) {
+  followed = { row, h };
+  newGoals();
+  settle();
+}
+
+// The temperature stands below the bars, and on the stage, which has none, in the menu.
+const warmer = $("#temperature")?.closest(".setting");
+function placeTemperature(isStaged) {
+  if (isAsked && warmer) { if (isStaged) $("#settings").prepend(warmer); else bars.after(warmer); }
+}
+
+let answeredAloud = null;
+if (isAsked) {
+  const heading = $("header h1");
+  const title = ($(".titled") ?? heading).textContent;
+  for (const left of $$("#front, .say, .titled")) left.remove(); // of a copy that was saved with them
+  heading.before(make("p", make("bdi", title), { class: "titled" }));
+  heading.replaceChildren("Where does ", rowChoice, ...(headChoice ? [" look in ", headChoice] : [" look"]), "?");
+  heading.after(said);
+  front.append(panel("Share", "The weights of all keys make 1.", bars));
+  $("header").after(front);
+  placeTemperature(false);
+  whenSettled(tellFront);
+  tellFront();
+}
+
+// Says it aloud in the page's one live region, behind what was changed, where it is something new.
+function aloud(words, before) {
+  if (held || certifying !== null || words === before) return before;
+  if (before !== null) $("#said").textContent = [$("#said").textContent.includes(" is now ") && $("#said").textContent, words].filter(Boolean).join(" ");
+  return words;
+}
+function tellFront() {
+  const shares = areShares();
+  said.replaceChildren(...sentence());
+  answeredAloud = aloud(said.textContent, answeredAloud);
+  const keys = shownOf(keyCount).filter((key) => key !== null);
+  bars.replaceChildren(...keys.map((key) => barOf(key, shares)));
+  $(".lead", bars.parentElement).textContent = shares ? "Scores become shares of one whole." : "The weights, which need not make 1.";
+  if (keys.length < keyCount) bars.append(make("li", `and ${keyCount - keys.length} more below`, { class: "more" }));
+}

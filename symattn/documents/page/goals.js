@@ -1,0 +1,122 @@
+// Goals that are reached by changing numbers. Whether one is reached, and that one cannot be, is decided by the page's
+// exact numbers: "mostly" is more than a half, "equally" at most one hundredth apart, an output is met to one decimal.
+
+const [HALF, HUNDREDTH, NEAR] = ["0.5", "0.01", "0.05"].map((text) => certified.read(text));
+const negated = (number) => certified.product(certified.certain(-1), number);
+
+// Whether a number is below another one; null where that is not known.
+function isBelow(number, other) {
+  const found = certified.order(number, other);
+  return found === null ? null : found < 0;
+}
+const everyOne = (found) => (found.includes(null) ? null : found.every(Boolean));
+
+function mostlyAt(key) {
+  return {
+    words: `look mostly at ${calledKey(key)}`, title: "With more than half of the weight",
+    isMet: () => isBelow(HALF, weightNumber(key)),
+    now: () => `${weightText(key, true)} at ${calledKey(key)}`,
+    never() {
+      if (isHidden(key)) return `The mask hides ${quoted(key)} from ${askedInWords()}, so its weight is 0 whatever the other numbers are.`;
+      return isPlane && isBetweenOthers(key, seenKeys()) ? `The key of ${quoted(key)} lies between those of others. Whatever the query is, its score is not above all of theirs, and its weight not above a half.` : "";
+    },
+  };
+}
+
+const equally = () => ({
+  words: "share equally", title: "No two shares more than one hundredth apart",
+  isMet() {
+    const row = seenKeys().map(weightNumber);
+    const found = isBelow(HUNDREDTH, certified.sum([certified.largest(row), certified.largest(row.map(negated))]));
+    return found === null ? null : !found;
+  },
+  now: () => `the shares are ${seenKeys().slice(0, MOST_LISTED + 2).map((key) => weightText(key, true)).join(", ")}`,
+  never: () => "",
+});
+
+function outputOf(target) {
+  const wantedNumbers = target.map((text) => certified.read(text));
+  return {
+    words: `make the output (${target.map(pretty).join(", ")})`, title: "Each number to one decimal",
+    isMet: () => everyOne(wantedNumbers.flatMap((goal, c) => {
+      const gap = certified.minus(numberAt(mixed.item, outputAt(c)), goal);
+      return [gap, negated(gap)].map((one) => isBelow(one, NEAR));
+    })),
+    now: () => `the output is ${outputText()}`,
+    never() {
+      const beyond = wantedNumbers.findIndex((goal, c) => seenKeys().every((key) => isBelow(certified.sum([valueVector(key)[c], NEAR]), goal)));
+      return shared && beyond >= 0 ? `The output is a mean of the values, and no value that ${askedInWords()} sees has a ${["first", "second"][beyond]} number as large as ${pretty(target[beyond])}.` : "";
+    },
+  };
+}
+
+// An output that a query on the grid makes, away from the one there is: found by trying some, with the numbers put back.
+const TRIED = [[-0.5, 0.5], [0.5, -0.5], [-0.5, -0.5], [0.5, 0.5], [0, 0.6], [0.6, 0], [-0.6, 0], [0, -0.6], [0.3, -0.4], [-0.3, 0.4]];
+function outputInReach() {
+  const now = [0, 1].map((c) => valueAt(mixed.item, outputAt(c)));
+  const kept = [...given].map(([letter, { numbers, floats, texts }]) => [letter, { numbers: Numbers.from(numbers), floats: floats.slice(), texts: [...texts] }]);
+  let found = null;
+  for (const tried of TRIED) {
+    if (!aim(tried.map((part) => onGrid(part * reach)))) break;
+    const output = [0, 1].map((c) => computed(floating, "floats", certified.nearest(divisor)).get(mixed.item.letter)[outputAt(c)]);
+    const target = output.map((x) => Number(x.toFixed(1)));
+    const isFar = Math.hypot(...target.map((x, c) => x - now[c])) > 0.5;
+    if (isFar && output.every((x, c) => Math.abs(x - target[c]) < 0.045)) { found = target.map(String); break; }
+  }
+  for (const [letter, values] of kept) for (const [kind, all] of Object.entries(values)) all.forEach((value, place) => { given.get(letter)[kind][place] = value; });
+  return found && outputOf(found);
+}
+
+// Three goals that can be reached, and one that cannot.
+function goalsOf() {
+  const keys = seenKeys();
+  if (!shared || keys.length < 2 || data.chunk) return [];
+  const between = isPlane ? keys.filter((key) => isBetweenOthers(key, keys)) : [];
+  const [least] = keys.filter((key) => !between.includes(key) && weight(key) <= 0.5).sort((one, other) => weight(one) - weight(other));
+  const hidden = everyKey().find(isHidden);
+  const high = isMixedInPlane && String(Math.ceil(Math.max(...keys.map((key) => certified.nearest(valueVector(key)[0])))) + 1);
+  const never = between.length ? mostlyAt(between[0]) : hidden !== undefined ? mostlyAt(hidden) : high && outputOf([high, "0"]);
+  return [least !== undefined && mostlyAt(least), equally(), isMixedInPlane && isMovable() && outputInReach(), never].filter(Boolean);
+}
+
+let goal = null;
+const goalList = make("div", "", { class: "goals", role: "group", "aria-label": "Goals" });
+const goalTold = make("p", "", { class: "goal" });
+let goalAloud = "";
+
+function newGoals() {
+  goal = null;
+  goalList.replaceChildren(...goalsOf().map((one) => {
+    const button = make("button", one.words, { type: "button", title: one.title, "aria-pressed": "false" });
+    button.addEventListener("click", () => {
+      goal = goal === one ? null : one;
+      for (const other of goalList.children) other.setAttribute("aria-pressed", String(other === button && goal !== null));
+      tellGoal();
+    });
+    return button;
+  }));
+  goalList.parentElement.hidden = !goalList.children.length;
+  tellGoal();
+}
+
+function tellGoal() {
+  if (held || certifying !== null) return;
+  goalTold.replaceChildren(...(goal ? wordsOfGoal() : []));
+  goalAloud = aloud(goalTold.textContent, goalAloud);
+}
+
+function wordsOfGoal() {
+  const never = goal.never();
+  if (never) return [make("b", "Impossible. "), never];
+  const met = live && !proven ? null : goal.isMet();
+  if (met === null) return ["These digits are not proven, so that this is not decided."];
+  if (met) return [make("b", "Reached: "), `${goal.now()}.`];
+  return [make("b", "Not yet: "), `${goal.now()}. ${isMovable() ? "Drag the query." : "Change the numbers."}`];
+}
+
+if (isAsked) {
+  bars.parentElement.append(make("div", [make("h3", "Try to"), goalList, goalTold], { class: "try" }));
+  newGoals();
+  whenSettled(tellGoal);
+  addEventListener("hashchange", newGoals);
+}

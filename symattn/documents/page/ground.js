@@ -1,0 +1,303 @@
+// One query among its keys, where they have two components and the scores are their products, scaled and masked: the
+// ground has the colour of the key that wins there, and the query is dragged. Beside it the output among the values.
+
+// The number itself, from what is given, whether or not the page has proven its digits yet.
+const exactAt = (item, place) => (given.has(item.letter) ? given.get(item.letter).numbers[place] : evaluate(item.rule, placed(item, place), exactAt));
+const exactOf = ({ item, place }) => exactAt(item, place);
+const isRatio = (number) => number.d !== undefined;
+
+// The product of queries and keys that softmax shares out: between them only a division by a positive constant and the
+// mask may stand.
+function comparedIn(rule) {
+  if (rule?.[0] !== "e") return null;
+  const { rule: made, letter } = items.get(rule[1]);
+  if (!made || given.has(letter)) return null;
+  const product = productOf(made);
+  if (product) return product.rule === made ? product : null;
+  const [kind, ...parts] = made;
+  const isPositive = ([sign, value]) => sign === "c" && Array.isArray(value) && certified.order(certified.made(value[0]), 0) > 0;
+  if (kind === "/" && isPositive(parts[1])) return comparedIn(parts[0]);
+  if (kind === "*" && parts.length === 2 && parts.some(isPositive)) return comparedIn(parts.find((part) => !isPositive(part)));
+  const masks = (part) => part[0] === "e" && weighed.masks?.includes(part[1]);
+  return kind === "+" && parts.length === 2 && parts.some(masks) ? comparedIn(parts.find((part) => !masks(part))) : null;
+}
+const shared = isAsked && sharesOf(weighed.rule);
+const product = shared && shared.part[0] === "x" && comparedIn(shared.part[1]);
+const factorOf = (role) => (data.flipped === (role === "query") ? product.right : product.left);
+const vectorOf = (role, at) => [...Array(product.size).keys()].map((c) => entryAt(factorOf(role), { h: followed.h, i: at, j: at, [product.index]: c }));
+const queryNumbers = () => vectorOf("query", followed.row).map(exactOf);
+const keyNumbers = (key) => vectorOf("key", key).map(exactOf);
+const isPlane = Boolean(product) && product.size === 2 && keyCount <= 12;
+
+// ---- moving the query ----
+
+// Of what the query is made: itself, where it is given; where a given matrix that nothing else reads makes it of a given
+// row, the entries of both.
+function sourcesOfQuery() {
+  const entries = vectorOf("query", followed.row);
+  const [{ item }] = entries;
+  if (given.has(item.letter)) return { entries };
+  const made = productOf(item.rule);
+  if (!made || made.rule !== item.rule) return null;
+  const [row, matrix] = data.flipped ? [made.right, made.left] : [made.left, made.right];
+  const isOwn = given.has(matrix[1]) && !data.items.some((other) => other !== item && other.sources?.has(matrix[1]));
+  const lines = entries.map((entry) => [...Array(made.size).keys()].map((l) => [row, matrix].map((part) => entryAt(part, { ...entry, [made.index]: l }))));
+  return isOwn && lines.flat(2).every((entry) => isRatio(exactOf(entry))) ? { entries, lines, letter: matrix[1] } : null;
+}
+
+const isMovable = () => isPlane && !data.chunk && sourcesOfQuery() !== null;
+
+// A rational number as people type it.
+function typedAs({ n, d }) {
+  for (let places = 0, unit = 1n; places < 9; places++, unit *= 10n) if ((n * unit) % d === 0n) return certified.fixed((n * unit) / d, places);
+  return `${n}/${d}`;
+}
+
+// Makes the query these numbers, by the smallest change of what it is made of; false where that cannot be.
+function aim(target) {
+  const made = sourcesOfQuery();
+  if (!made) return false;
+  const { entries, lines } = made;
+  const wanted = target.map((text) => certified.read(text));
+  if (!lines) return entries.every(({ item, place }, c) => assign(item, place, target[c]) === "");
+  const { sum, product: times, quotient, minus } = certified;
+  const length = sum(lines[0].map(([x]) => times(exactOf(x), exactOf(x))));
+  if (certified.order(length, 0) === 0) return false;
+  return lines.every((line, c) => {
+    const gap = quotient(minus(wanted[c], sum(line.map(([x, w]) => times(exactOf(x), exactOf(w))))), length);
+    return line.map(([x, w]) => [w, sum([exactOf(w), times(exactOf(x), gap)])]).every(([w, number]) => assign(w.item, w.place, typedAs(number)) === "");
+  });
+}
+
+// ---- which key wins ----
+
+const floats = (numbers) => numbers.map(certified.nearest);
+const dot = ([a, b], [c, d]) => a * c + b * d;
+
+// The directions in which each key has the highest score: from one angle to the next.
+function sectorsOf(keys) {
+  const vectors = keys.map((key) => floats(keyNumbers(key)));
+  const turns = vectors.flatMap((one, k) => vectors.slice(k + 1).flatMap((other) => {
+    const [x, y] = [one[0] - other[0], one[1] - other[1]];
+    return x || y ? [Math.atan2(x, -y), Math.atan2(-x, y)] : [];
+  })).sort((a, b) => a - b);
+  if (!turns.length) return [];
+  const winner = (angle) => {
+    const scores = vectors.map((vector) => dot([Math.cos(angle), Math.sin(angle)], vector));
+    return keys[scores.indexOf(Math.max(...scores))];
+  };
+  const found = turns.map((from, k) => {
+    const to = turns[k + 1] ?? turns[0] + 2 * Math.PI;
+    return { from, to, key: winner((from + to) / 2) };
+  }).filter(({ from, to }) => to - from > 1e-12);
+  return found.reduce((all, one) => {
+    const last = all.at(-1);
+    if (last?.key === one.key) last.to = one.to; else all.push({ ...one });
+    return all;
+  }, []);
+}
+
+// Whether a key lies between others, in the hull of theirs: then no query gives it a higher score than all of them, and
+// its weight is never above a half. Decided exactly; null where the numbers are no ratios.
+function isBetweenOthers(key, keys) {
+  const own = keyNumbers(key);
+  const others = keys.filter((other) => other !== key).map(keyNumbers);
+  if (![own, ...others].flat().every(isRatio)) return null;
+  const { sum, product: times, minus } = certified;
+  const gaps = others.map((other) => other.map((x, c) => minus(x, own[c])));
+  const sign = (number) => certified.order(number, 0);
+  const turned = ([a, b], [c, d]) => sign(minus(times(a, d), times(b, c)));
+  const along = ([a, b], [c, d]) => sign(sum([times(a, c), times(b, d)]));
+  return !gaps.some((first) => gaps.every((gap) => turned(first, gap) > 0 || (turned(first, gap) === 0 && along(first, gap) > 0)));
+}
+
+// What the place of the query shows, in words that hold of the numbers.
+function remark() {
+  const keys = seenKeys();
+  if (!keys.length) return "The mask hides every key.";
+  const query = floats(queryNumbers());
+  const length = Math.hypot(...query);
+  if (!length) return "A query of 0 asks for nothing: every key that it sees has the same share.";
+  const found = keys.map((key) => {
+    const vector = floats(keyNumbers(key));
+    const long = Math.hypot(...vector);
+    return { key, long, score: dot(query, vector), along: long ? dot(query, vector) / long / length : 0 };
+  });
+  const best = found.reduce((one, other) => (other.score > one.score ? other : one));
+  const closer = found.find((one) => one.along > best.along + 1e-9 && one.long && best.long && best.score > one.score + 1e-9);
+  if (closer) return `The query points closer to ${quoted(closer.key)}, but ${quoted(best.key)} has the higher score: its key is ${best.long > closer.long ? "longer" : "shorter"}.`;
+  const lost = keys.length > 2 && keys.find((key) => isBetweenOthers(key, keys));
+  return lost || lost === 0 ? `${quoted(lost)} wins nowhere: its key lies between others.` : "";
+}
+
+// ---- drawing ----
+
+const SIDE = 400, MIDDLE = SIDE / 2;
+const canvas = (label) => shape("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group", "aria-label": label });
+
+// An arrow from the middle; one that has no length is a point.
+function arrow([x, y], width, kind) {
+  const length = Math.hypot(x - MIDDLE, y - MIDDLE);
+  if (length < 3) return [shape("circle", { cx: x, cy: y, r: 4, class: kind })];
+  const [dx, dy] = [(x - MIDDLE) / length, (y - MIDDLE) / length];
+  const head = Math.min(6 + width, length);
+  const [bx, by] = [x - head * dx, y - head * dy];
+  const side = 0.55 * head;
+  return [shape("line", { x1: MIDDLE, y1: MIDDLE, x2: bx, y2: by, "stroke-width": width, class: kind }),
+    shape("path", { d: `M${x} ${y}L${bx - side * dy} ${by + side * dx}L${bx + side * dy} ${by - side * dx}z`, class: kind })];
+}
+
+// Puts names beside their points, away from the middle first, so that none lies over another or over an arrow; one for
+// which there is no room is left to the bars.
+const NEAR_POINT = [10, 24, 40];
+function nameAll(picture, points, lines = []) {
+  const taken = lines.flatMap(([[ax, ay], [bx, by]]) => [...Array(13).keys()].map((k) => ({ x: ax + ((bx - ax) * k) / 12 - 3, y: ay + ((by - ay) * k) / 12 - 3, width: 6, height: 6 })));
+  for (const { at: [x, y], words, kind, radius = 0 } of points) {
+    const text = shape("text", { class: kind, "text-anchor": "middle", "paint-order": "stroke" }, words);
+    picture.append(text);
+    const { width: wide, height } = text.getBBox();
+    const outward = Math.atan2(y - MIDDLE, x - MIDDLE);
+    const spots = NEAR_POINT.flatMap((gap) => [0, 0.6, -0.6, 1.2, -1.2, 1.9, -1.9, 2.6, -2.6, 3.14].map((turn) => {
+      const [dx, dy] = [Math.cos(outward + turn), Math.sin(outward + turn)];
+      return [x + dx * (gap + radius + wide / 2), y + dy * (gap + radius + height / 2)];
+    }));
+    const spot = spots.map(([cx, cy]) => ({ x: cx - wide / 2, y: cy - height / 2, width: wide, height })).find((box) =>
+      box.x >= 0 && box.y >= 0 && box.x + wide <= SIDE && box.y + height <= SIDE
+      && taken.every((other) => box.x > other.x + other.width || other.x > box.x + wide || box.y > other.y + other.height || other.y > box.y + height));
+    if (!spot) { text.remove(); continue; }
+    text.setAttribute("x", spot.x + wide / 2);
+    text.setAttribute("y", spot.y + 0.78 * height);
+    taken.push(spot);
+  }
+}
+
+const ground = canvas("The query among its keys");
+let reach = 1; // how far the picture goes from the middle
+const spotOf = ([x, y]) => [MIDDLE + (x / reach) * 0.9 * MIDDLE, MIDDLE - (y / reach) * 0.9 * MIDDLE];
+
+function drawGround() {
+  const keys = seenKeys();
+  const query = floats(queryNumbers());
+  const all = everyKey().map((key) => floats(keyNumbers(key)));
+  if (!held) reach = 1.25 * Math.max(...[query, ...all].map((vector) => Math.hypot(...vector)), 0.5);
+  const isFocused = document.activeElement?.parentElement === ground;
+  const point = (angle) => `${MIDDLE + 0.97 * MIDDLE * Math.cos(angle)} ${MIDDLE - 0.97 * MIDDLE * Math.sin(angle)}`;
+  const sectors = sectorsOf(keys);
+  const grounds = keys.length === 1 ? [tinted(shape("circle", { cx: MIDDLE, cy: MIDDLE, r: 0.97 * MIDDLE, class: "won" }), keys[0])]
+    : sectors.map(({ from, to, key }) => tinted(shape("path", { d: `M${MIDDLE} ${MIDDLE}L${point(from)}A${0.97 * MIDDLE} ${0.97 * MIDDLE} 0 ${to - from > Math.PI ? 1 : 0} 0 ${point(to)}z`, class: "won" }), key));
+  const arrows = everyKey().flatMap((key) => arrow(spotOf(all[key]), 2.5 + 6 * Math.min(Math.max(weight(key) || 0, 0), 1), isHidden(key) ? "key hidden" : "key"));
+  const tip = spotOf(query);
+  ground.replaceChildren(...grounds, ...arrows, ...arrow(tip, 5, "query"));
+  const movable = isMovable();
+  const handle = shape("circle", { cx: tip[0], cy: tip[1], r: 17, class: "tip" });
+  if (movable) {
+    const [x, y] = queryTexts();
+    const words = { tabindex: 0, role: "slider", "aria-label": `Query of ${askedName(followed.row)}; the arrow keys move it`, "aria-valuenow": query[0], "aria-valuemin": -reach, "aria-valuemax": reach, "aria-valuetext": `${x}, ${y}` };
+    for (const [name, value] of Object.entries(words)) handle.setAttribute(name, value);
+    ground.append(handle);
+    if (isFocused) handle.focus();
+  }
+  const tips = all.map(spotOf);
+  nameAll(ground, [{ at: tip, words: "query", kind: "query", radius: movable ? 17 : 0 }, ...everyKey().map((key) => ({ at: tips[key], words: keyName(key), kind: "key" }))],
+    [...tips, tip].map((point) => [[MIDDLE, MIDDLE], point]).concat(movable ? [[[tip[0] - 14, tip[1]], [tip[0] + 14, tip[1]]], [[tip[0], tip[1] - 14], [tip[0], tip[1] + 14]]] : []));
+  $(".lead", ground.parentElement).textContent = movable ? "Drag the query. The ground has the colour of the key that wins there." : "The ground has the colour of the key that wins there.";
+  remarks.textContent = remark();
+}
+const queryTexts = () => vectorOf("query", followed.row).map(({ item, place }) => pretty(textAt(item, place)));
+
+const remarks = make("p", "", { class: "remark" });
+
+// A grid that is fine enough to move on, in decimals.
+const places = () => Math.max(0, 1 - Math.floor(Math.log10(reach)));
+const onGrid = (x) => Number(x.toFixed(places())).toFixed(places()).replace(/^-(0(?:\.0*)?)$/, "$1");
+
+function moveTo([x, y], holding) {
+  const within = [x, y].map((part) => onGrid(Math.min(Math.max(part, -reach), reach)));
+  if (!aim(within)) return;
+  if (holding) recompute(true); else changed("");
+}
+
+let wanted = null; // where the pointer has come to, until the next frame
+ground.addEventListener("pointerdown", (event) => {
+  if (!(event.target.matches(".tip") || (event.pointerType === "mouse" && $(".tip", ground))) || event.button) return;
+  ground.setPointerCapture(event.pointerId);
+  dragging = true;
+  track(event);
+  event.preventDefault();
+});
+let dragging = false;
+function track(event) {
+  const { left, top, width: wide } = ground.getBoundingClientRect();
+  const [x, y] = [event.clientX - left, event.clientY - top].map((part) => ((part / wide) * SIDE - MIDDLE) / (0.9 * MIDDLE) * reach);
+  if (!wanted) requestAnimationFrame(() => { if (wanted) moveTo(wanted, dragging); wanted = null; });
+  wanted = [x, -y];
+}
+ground.addEventListener("pointermove", (event) => { if (dragging) track(event); });
+for (const end of ["pointerup", "pointercancel"]) ground.addEventListener(end, () => { if (dragging) { dragging = false; if (wanted) moveTo(wanted, true); wanted = null; changed(""); } });
+const BY = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+ground.addEventListener("keydown", (event) => {
+  const by = BY[event.key];
+  if (!by) return;
+  const unit = 10 ** -places();
+  moveTo(floats(queryNumbers()).map((part, c) => part + unit * by[c]), false);
+  event.preventDefault();
+  event.stopPropagation();
+});
+
+// ---- the output among the values ----
+
+const mixed = isAsked && data.items.map((item) => ({ item, made: item.rule && productOf(item.rule) })).find(({ item, made }) => made && made.rule === item.rule && [made.left[1], made.right[1]].includes(weighed.letter));
+const outputWidth = mixed ? (data.flipped ? rowsOf : columnsOf)(mixed.item) : 0;
+const outputAt = (c) => placeOf(mixed.item, mixed.item.heads ? followed.h : null, ...across(followed.row, c));
+const valueVector = (key) => [...Array(outputWidth).keys()].map((c) => {
+  const { made } = mixed;
+  const part = made.left[1] === weighed.letter ? made.right : made.left;
+  const [i, j] = across(followed.row, c);
+  return exactOf(entryAt(part, { h: followed.h, i, j, [made.index]: key }));
+});
+const outputText = () => `(${[...Array(outputWidth).keys()].map((c) => pretty(textAt(mixed.item, outputAt(c)))).join(", ")})`;
+const values = canvas("The output among the values");
+const mixture = make("p", "", { class: "remark" });
+const isMixedInPlane = Boolean(mixed) && outputWidth === 2 && keyCount <= 12;
+
+// The corners of the hull of some points, in order.
+function hullOf(points) {
+  const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const half = (list) => list.reduce((line, p) => {
+    const isRight = ([a, b]) => (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) <= 0;
+    while (line.length > 1 && isRight(line.slice(-2))) line.pop();
+    line.push(p);
+    return line;
+  }, []);
+  return [...half(sorted).slice(0, -1), ...half(sorted.reverse()).slice(0, -1)];
+}
+
+function drawValues() {
+  const points = everyKey().map((key) => floats(valueVector(key)));
+  const output = [0, 1].map((c) => valueAt(mixed.item, outputAt(c)));
+  const whole = [...points, output];
+  const [low, high] = [Math.min, Math.max].map((most) => [0, 1].map((c) => most(...whole.map((p) => p[c]))));
+  const span = Math.max(high[0] - low[0], high[1] - low[1]) || 1;
+  const place = (p) => [0, 1].map((c) => MIDDLE + ((c ? -1 : 1) * (p[c] - (low[c] + high[c]) / 2) / span) * 0.72 * SIDE);
+  const o = place(output);
+  const outline = hullOf(seenKeys().map((key) => points[key])).map((p) => place(p).join(" "));
+  values.replaceChildren(
+    ...(areShares() && outline.length ? [shape("path", { d: `M${outline.join("L")}z`, class: "hull" })] : []),
+    ...seenKeys().map((key) => { const [x, y] = place(points[key]); return shape("line", { x1: o[0], y1: o[1], x2: x, y2: y, "stroke-width": 1 + 11 * Math.min(Math.abs(weight(key)) || 0, 1), class: "pull" }); }),
+    ...everyKey().map((key) => { const [cx, cy] = place(points[key]); return shape("circle", { cx, cy, r: 7, class: isHidden(key) ? "value hidden" : "value" }); }),
+    shape("circle", { cx: o[0], cy: o[1], r: 9, class: "output" }));
+  nameAll(values, everyKey().map((key) => ({ at: place(points[key]), words: keyName(key), kind: "value" })), seenKeys().map((key) => [o, place(points[key])]));
+}
+
+if (isPlane) front.prepend(panel("Ask and compare", "", ground, remarks));
+if (isMixedInPlane) front.append(panel("Mix", "", values, mixture));
+function tellPictures() {
+  if (isPlane) drawGround();
+  if (isMixedInPlane) {
+    drawValues();
+    $(".lead", values.parentElement).textContent = areShares() ? "Each value draws the output by its share: it never leaves the shape between them." : "The output is the sum of the values, each times its weight.";
+    mixture.textContent = `The output is ${outputText()}.`;
+  }
+}
+whenSettled(tellPictures);
+tellPictures();
