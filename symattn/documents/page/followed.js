@@ -13,6 +13,7 @@ function* entriesIn(rule) {
 
 // Whether the rows (0) or the columns (1) of a matrix belong to queries, by its letter. Before the weights each entry of
 // a query's row has to read this row alone of an operand; after them the rows are those of the operands.
+const isOf = (index, name) => dependsOn(index, name) && !dependsOn(index, name === "i" ? "j" : "i");
 const axes = new Map();
 const central = weighed ?? data.items.filter((item) => item.rule && !item.alone).at(-1) ?? data.items[0];
 axes.set(central.letter, data.flipped ? 1 : 0);
@@ -21,13 +22,13 @@ for (const item of data.items.slice(0, data.items.indexOf(central) + 1).reverse(
   const name = "ij"[axes.get(item.letter)];
   const read = item.rule && name ? [...entriesIn(item.rule)] : [];
   for (const letter of new Set(read.map((entry) => entry[1]))) {
-    const side = sideWhere((one) => read.every((entry) => entry[1] !== letter || dependsOn(entry[3 + one], name)));
+    const side = sideWhere((one) => read.every((entry) => entry[1] !== letter || isOf(entry[3 + one], name)));
     if (side !== undefined && !axes.has(letter)) axes.set(letter, side);
   }
 }
 for (const item of data.items.slice(data.items.indexOf(central) + 1)) {
   const read = [...entriesIn(item.rule ?? [])].filter((entry) => axes.has(entry[1]));
-  const side = read.length ? sideWhere((one) => read.every((entry) => dependsOn(entry[3 + axes.get(entry[1])], "ij"[one]))) : axes.get(item.gradientOf);
+  const side = read.length ? sideWhere((one) => read.every((entry) => isOf(entry[3 + axes.get(entry[1])], "ij"[one]))) : axes.get(item.gradientOf);
   if (side !== undefined) axes.set(item.letter, side);
 }
 
@@ -65,6 +66,7 @@ function followRow(row, head = followed.head) {
 // Those that have a row of it, and all after the weights; not those that make the queries, keys and values, nor masks and
 // constants, which the step that reads them tells of.
 const isSource = (item) => links.get(item.name)?.dataset.source !== undefined;
+const mixes = (product) => [product.left, product.right].some((part) => items.get(part[1]) === weighed);
 const isAfter = (item) => data.items.indexOf(item) > data.items.indexOf(central);
 const route = acts.filter((item) => isAfter(item) || (hasRow(item) && !isSource(item) && !weighed?.masks?.includes(item.letter) && !entriesIn(item.rule).next().done));
 if (!route.length) route.push(...acts);
@@ -77,14 +79,14 @@ function schemeOf(item) {
   return { product, shares: shares && axisOf(item) === (shares.byRow ? 0 : 1) ? shares : null };
 }
 
-// The frames of a step: the entries of a product one by one where they are few, the moves of a row that is shared out,
-// and otherwise the whole row; of a step without a row of the query all that there is.
+// The frames of a step: where few keys are compared or values mixed, one entry each; the moves of a row that is shared
+// out; otherwise the whole row, and of a step without a row of the query all that there is.
 const MOST_SINGLY = 4;
 function framesOf(item) {
   const { product, shares } = schemeOf(item);
   const opens = item === route[0] && hasRow(item) ? [{ opens: true }] : [];
   const closes = item === closing ? [{ closes: true }] : [];
-  const isSingly = product && hasRow(item) && !isSource(item) && widthOf(item) <= MOST_SINGLY;
+  const isSingly = product && route.includes(item) && hasRow(item) && (!isAfter(item) || mixes(product)) && widthOf(item) <= MOST_SINGLY;
   const moves = shares ? (isRaised(shares) ? ["part", "sum", "share"] : ["sum", "share"]).map((phase) => ({ phase }))
     : isSingly ? numbersTo(widthOf(item)).map((k) => ({ k, at: placeAlong(followed.row, k, item) })) : [{}];
   return [...opens, ...moves, ...closes];

@@ -404,6 +404,7 @@ function paintFrame(at) {
   slider.value = Math.max(scene.walk.findIndex((one) => one.item === item && one.at === at), 0);
   slider.setAttribute("aria-valuetext", words);
   document.body.classList.toggle("opening", Boolean(frame.opens));
+  stage.classList.toggle("closing", Boolean(frame.closes));
   $("#back").setAttribute("aria-disabled", String(at === 0 && !neighbour(-1)));
   $("#onward").setAttribute("aria-disabled", String(isLast()));
   tellPlaying();
@@ -531,8 +532,8 @@ function goOn(by) {
 
 function walkTo(item, atEnd = false) {
   if (!item) return;
-  mountStep(item, atEnd ? Infinity : 0);
   scrollTo(0, 0);
+  mountStep(item, atEnd ? Infinity : 0);
   remember();
 }
 

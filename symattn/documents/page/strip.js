@@ -1,6 +1,6 @@
 // The strip of steps: each as a small picture of its matrix, with the row that is followed outlined.
 
-const HIGH = 34, MOST_CELLS = 12; // pixels, and rows or columns of a picture
+const [HIGH, MOST_CELLS] = [34, 12]; // pixels, and rows or columns of a picture
 const drawnOn = new Map([["given", data.items.find((item) => !item.rule)], ...data.items.map((item) => [item.name, item])]);
 
 function pictured(item) {
@@ -8,20 +8,35 @@ function pictured(item) {
   const cell = Math.min(10, Math.floor(HIGH / rows));
   const from = (k, side) => Math.floor((k * item.shape[side]) / [rows, columns][side]);
   const h = item.heads ? Math.min(followed.head, item.heads - 1) : null;
-  const size = (i, j) => { const value = Math.abs(valueAt(item, placeOf(item, h, i, j))); return Number.isFinite(value) ? value : 0; };
+  const size = (i, j) => { const value = Math.abs(valueAt(item, placeOf(item, h, i, j))); return Number.isFinite(value) ? value : null; };
   const places = numbersTo(rows).flatMap((i) => numbersTo(columns).map((j) => ({ i, j, size: size(from(i, 0), from(j, 1)) })));
   const most = Math.max(...places.map((one) => one.size)) || 1;
-  const cells = places.map(({ i, j, size }) => `<rect x="${j * cell}" y="${i * cell}" width="${cell}" height="${cell}" fill-opacity="${(0.08 + 0.92 * size / most).toFixed(2)}"/>`);
+  const cells = places.map(({ i, j, size }) => `<rect x="${j * cell}" y="${i * cell}" width="${cell}" height="${cell}" ${size === null ? 'class="hides"' : `fill-opacity="${(0.08 + 0.92 * size / most).toFixed(2)}"`}/>`);
   const line = Math.floor((followed.row * [rows, columns][axisOf(item)]) / item.shape[axisOf(item)]) * cell;
   const [x, y, width, height] = axisOf(item) ? [line, 0, cell, rows * cell] : [0, line, columns * cell, cell];
   const asked = hasRow(item) ? `<rect class="asked" x="${x}" y="${y}" width="${width}" height="${height}"/>` : "";
-  return `<svg class="small of-${item.role ?? "none"}" width="${columns * cell + 4}" height="${rows * cell + 4}" viewBox="-2 -2 ${columns * cell + 4} ${rows * cell + 4}" aria-hidden="true">${cells.join("")}${asked}</svg>`;
+  return small(item.role, columns * cell, rows * cell, cells.join("") + asked);
+}
+
+const small = (role, width, height, drawn) =>
+  `<svg class="small of-${role ?? "none"}" width="${width + 4}" height="${height + 4}" viewBox="-2 -2 ${width + 4} ${height + 4}" aria-hidden="true">${drawn}</svg>`;
+
+// Who attends to whom: the weights of the query as lines to its keys.
+function picturedLines() {
+  const [size, h] = [widthOf(weighed), weighed.heads ? Math.min(followed.head, weighed.heads - 1) : null];
+  const y = (k, count) => ((k + 0.5) * HIGH) / count;
+  const lines = numbersTo(size).map((k) => {
+    const { i, j } = placeAlong(followed.row, k);
+    const share = Math.min(Math.abs(valueAt(weighed, placeOf(weighed, h, i, j))) || 0, 1);
+    return `<line x1="0" y1="${y(followed.row, queriesOf(weighed))}" x2="36" y2="${y(k, size)}" stroke-width="${(4 * share).toFixed(2)}"/>`;
+  });
+  return small("a", 36, HIGH, lines.join(""));
 }
 
 function drawStrip() {
   for (const [name, link] of links) {
-    const item = drawnOn.get(name);
-    if (item) { $("svg", link)?.remove(); link.insertAdjacentHTML("afterbegin", pictured(item)); }
+    $("svg", link)?.remove();
+    link.insertAdjacentHTML("afterbegin", name === "picture" ? picturedLines() : pictured(drawnOn.get(name)));
   }
 }
 
@@ -63,7 +78,7 @@ for (const link of links.values()) {
   const symbol = item && (symbolIn(item) ?? symbolIn(item, 0));
   if (symbol) link.prepend(makeOf("span", `<math>${symbol.outerHTML}</math>`, { class: `symbol in-${item.role ?? ""}`, "aria-hidden": "true" }));
 }
-contents.classList.add("strip");
+contents.classList.add("drawn");
 drawStrip();
 stopOn(links.values().next().value);
 whenSettled(drawStrip);

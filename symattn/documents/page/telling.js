@@ -36,7 +36,7 @@ function shared(texts, places, value) {
 
 const ROLE_WORDS = { q: "query", k: "key", v: "value" };
 
-// An entry of a product: a score, a component of an output, or of what follows from it.
+// An entry of a product: a component of an output, where values are mixed, or else a score.
 function productTold({ at, k }) {
   const { item, h, product } = scene;
   const factors = axisOf(item) ? [product.right, product.left] : [product.left, product.right];
@@ -45,14 +45,14 @@ function productTold({ at, k }) {
   const [ownRole, otherRole] = [own, other].map(([one]) => ROLE_WORDS[one.item.role] ?? "vector");
   const result = shownAt(item, h, at);
   const isPlain = product.rule === item.rule && !isWarm(item);
-  if (own[0].item === weighed) {
+  if (mixes(product) && isPlain) {
     const what = otherRole === "value" ? "values" : "vectors";
     const these = product.size <= MOST_LISTED ? [" have ", ...several(otherNumbers), ` as component ${k + data.base}; weighted by `, ...several(ownNumbers), " they add up to "]
       : [` are added component by component, each times its weight: together they have `];
     return [`The ${what}`, ...these, result, `, component ${k + data.base} of the output of `, query(), "."];
   }
   if (!isAfter(item) && widthOf(item) === widthOf(central) && isPlain) {
-    return [query(true), " is compared with ", keyOn(k), `: the dot product of its ${ownRole}${vector(ownNumbers)} and the ${otherRole}${vector(otherNumbers)} is `, result, "."];
+    return [query(true), " is compared with ", item.labels[0] !== null && item.labels[0] === item.labels[1] && k === followed.row ? "itself" : keyOn(k), `: the dot product of its ${ownRole}${vector(ownNumbers)} and the ${otherRole}${vector(otherNumbers)} is `, result, "."];
   }
   return [...reasonOf(item), `Component ${k + data.base} of `, query(), " is ", result, "."];
 }
@@ -71,9 +71,9 @@ function maskTold() {
   const why = acts.includes(mask) ? reasonOf(mask) : [];
   if (!hidden.length) return [...why, "The mask hides no key from ", query(), ": its scores stay ", ...numbers(seen), "."];
   const whom = seen.length === 0 ? ["every key"] : hidden.length > MOST_LISTED ? [`${hidden.length} keys`] : listed(hidden.map(keyOn));
-  const becomes = [hidden.length > 1 ? "these scores become " : "this score becomes ", shownAt(item, h, places[hidden[0]])];
+  const becomes = [hidden.length > 1 ? "these scores become " : "this score becomes ", shownAt(item, h, places[hidden[0]]), hidden.length > 1 ? ", so that their weights will be 0" : ", so that its weight will be 0"];
   const stay = seen.length ? [seen.length > 1 ? "; the others stay " : "; the other stays ", ...numbers(seen)] : [];
-  return [...why, "The mask hides ", ...whom, " from ", query(), ": ", ...becomes, ", and so the weight will be 0", ...stay, "."];
+  return [...why, "The mask hides ", ...whom, " from ", query(), ": ", ...becomes, ...stay, "."];
 }
 
 // The moves of a row that is shared out.
@@ -85,7 +85,7 @@ function moveTold({ phase }) {
   const isPlain = shares.whole[0] === "s";
   if (phase === "part") {
     const texts = places.map((place) => pretty(printer(scene.least[1]).part(shares.part, { ...place, h })));
-    return ["An exponential is positive and grows with its score, so that every key can have a share: ", ...shared(texts, places, value), "."];
+    return ["Exponentials are never negative and grow with the scores, so that they can be shares of a whole: ", ...shared(texts, places, value), "."];
   }
   if (sharesNothing(item.rule, { ...places[0], h })) return [query(true), " may attend to no key: its weights are 0, by convention."];
   if (phase === "sum") {
@@ -102,13 +102,13 @@ function scaledTold() {
   const [kind, above, below] = ruleOf(item);
   if (item.name !== "scaled" || kind !== "/" || above[0] !== "e") return null;
   const divisor = makeOf("math", spell(below, { ...placeAlong(followed.row, 0, item), h }).markup);
-  return ["Dividing by ", divisor, " keeps the scores from growing with the length of the vectors, so that the weights do not all go to one key: those of ", query(), " are ", ...several(rowShown(item, h)), "."];
+  return ["Dividing by ", divisor, " keeps the scores from growing with the length of the vectors: those of ", query(), " become ", ...several(rowShown(item, h)), "."];
 }
 
 function sentenceOf(frame) {
   const { item, h } = scene;
   if (frame.closes) return [];
-  if (frame.opens) return ["We follow ", query(), ...(scene.shown.length > 1 ? [` in head ${h + data.base}`] : []), ": it is compared with every key, and the better they match, the more of the key's value goes into its output."];
+  if (frame.opens) return ["We follow ", query(), ...(scene.shown.length > 1 ? [` in head ${h + data.base}`] : []), ": it is compared with every key, and the better a key matches, the more of its value goes into the output."];
   if (frame.at) return productTold(frame);
   if (frame.phase) return moveTold(frame);
   const told = hasRow(item) ? maskTold() ?? scaledTold() : null;
