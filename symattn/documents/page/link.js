@@ -55,7 +55,7 @@ const TAKES = {
   at: (text) => { const found = entryNamed(text); if (found) goTo(keyOf(found.item, found.place)); return found; },
   follow: (text) => {
     const [, row, head = 0, all] = /^(\d{1,5})(?:\.(\d{1,3}))?(\.all)?$/.exec(text) ?? [];
-    if (!(row < queriesOf(central) && (head === 0 || head < central.heads))) return false;
+    if (!(row < queriesOf(central) && head < (central.heads || 1))) return false;
     allRows = Boolean(all);
     followRow(Number(row), Number(head));
     return true;
