@@ -21,7 +21,15 @@ FILES = files(__package__)
 
 
 #: The parts of its style.
-STYLES = ("page.css", "toolbar.css", "origin.css", "strip.css", "stage.css", "latex.css", "wide.css")
+STYLES = (
+    "page.css",
+    "toolbar.css",
+    "origin.css",
+    "strip.css",
+    "stage.css",
+    "latex.css",
+    "wide.css",
+)
 
 
 def scripts() -> str:

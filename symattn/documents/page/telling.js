@@ -85,7 +85,7 @@ function moveTold({ phase }) {
   const isPlain = shares.whole[0] === "s";
   if (phase === "part") {
     const texts = places.map((place) => pretty(printer(scene.least[1]).part(shares.part, { ...place, h })));
-    return ["Exponentials are never negative and grow with the scores, so that they can be shares of a whole: ", ...shared(texts, places, value), "."];
+    return ["The scores of ", query(), " become exponentials, which are never negative and can be shares of a whole: ", ...shared(texts, places, value), "."];
   }
   if (sharesNothing(item.rule, { ...places[0], h })) return [query(true), " may attend to no key: its weights are 0, by convention."];
   if (phase === "sum") {

@@ -187,7 +187,9 @@ def test_a_query_is_followed_to_its_end_by_keyboard(opened: Callable[..., Any]) 
         assert empty == sorted(empty, reverse=True), name
         for shown in frames:
             filled = [cell for cell in shown["cells"] if cell["result"] and not cell["empty"]]
-            rows = {(cell["key"] or cell["spot"].replace("|", "||", 1)).split("|")[2] for cell in filled}
+            rows = {
+                (cell["key"] or cell["spot"].replace("|", "||", 1)).split("|")[2] for cell in filled
+            }
             assert rows <= {"2"}
     assert [in_text(shown["line"]) for shown in seen["scores"]] == [
         "",

@@ -90,7 +90,9 @@ def test_an_entry_out_of_sight_would_be_found(
     keys = [["0.1234"] * 6] * 4
     values = derivation.evaluate(Q=row, K=keys, V=[[1]] * 4)
     frames = walk(on_a_screen(opened, html_document(Shown(derivation, values)), 320))
-    assert any("out of sight" in fault or "behind" in fault for one in frames for fault in one["faults"])
+    assert any(
+        "out of sight" in fault or "behind" in fault for one in frames for fault in one["faults"]
+    )
 
 
 # ---- what is within reach ----------------------------------------------------------------------

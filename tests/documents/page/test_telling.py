@@ -96,18 +96,25 @@ class Followed:
         masks = [one for one in step.operands if self.is_mask(one)]
         if step.weights and count > 1:
             yield from [[]] * (count - 1)
-            yield [*own, "1"]
+            order = sorted(range(len(own)), key=lambda k: -self.array(step.letter)[self.row, k])
+            most = [*(own[k] for k in order[:4]), str(len(own) - 4)]
+            yield [*(own if len(own) <= 4 else most), "1"]
         elif count > 1:
             left, right = step.operands[0], step.operands[-1]
             for j, text in enumerate(own):
-                if left == self.weights.letter:
+                if left == self.weights.letter and self.array(left).shape[1] > 4:
+                    yield [text]
+                elif left == self.weights.letter:
                     yield [*self.column(right, j), *self.texts(left, self.row), text]
                 else:
                     yield [*self.texts(left, self.row), *self.texts(right, j), text]
         elif masks and not step.weights:
             hidden = self.array(masks[0])[self.row] == -np.inf
             gone = [[text, "0"] for text, hides in zip(own, hidden, strict=True) if hides][:1]
-            yield [*sum(gone, []), *(text for text, hides in zip(own, hidden, strict=True) if not hides)]
+            yield [
+                *sum(gone, []),
+                *(text for text, hides in zip(own, hidden, strict=True) if not hides),
+            ]
         else:
             yield self.listed(own)
 
@@ -168,6 +175,8 @@ class Followed:
         parts = np.exp(scores) if len(told) == 3 else scores
         k = int(np.argmax(weights))
         whole = [parts[k] / weights[k] if weights[k] else 0]
+        if len(parts) > 4:
+            parts = [*(parts[j] for j in np.argsort(-weights, kind="stable")[:4]), len(parts) - 4]
         for sentence, wanted in zip(told[-3:-1], [parts, whole][-len(told) + 1 :], strict=True):
             for text, value in zip(numbers(sentence), wanted, strict=True):
                 decimals = len(text.partition(".")[2]) or 9
