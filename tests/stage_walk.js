@@ -10,6 +10,8 @@
     if (!/\w+.*[.]/.test(where)) faults.push("nothing is said");
     if (document.documentElement.scrollWidth > innerWidth) faults.push(`${document.documentElement.scrollWidth} pixels wide`);
     const focal = [...document.querySelectorAll("#stage .scheme .focal")];
+    const isWorked = find("#stage .scheme") && find("#stage .line.now").textContent && !find("#others").disabled;
+    if (isWorked && !focal.length) faults.push("the entry is out of sight");
     if (focal.length === 1 && !document.querySelector("#stage .scheme .lit")) faults.push("the factors of the entry are out of sight");
     for (const cell of focal.length === 1 ? focal : []) {
       if (!within(box(cell), box(cell.closest(".scroll"))) || !within(box(cell), { left: 0, right: innerWidth })) faults.push("a cell of the entry is out of sight");

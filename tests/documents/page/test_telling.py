@@ -110,9 +110,9 @@ class Followed:
                     yield [*self.texts(left, self.row), *self.texts(right, j), text]
         elif masks and not step.weights:
             hidden = self.array(masks[0])[self.row] == -np.inf
-            gone = [[text, "0"] for text, hides in zip(own, hidden, strict=True) if hides][:1]
+            gone = [text for text, hides in zip(own, hidden, strict=True) if hides][:1]
             yield [
-                *sum(gone, []),
+                *(number for text in gone for number in (text, "0")),
                 *(text for text, hides in zip(own, hidden, strict=True) if not hides),
             ]
         else:
@@ -244,10 +244,7 @@ WRONG = {
         "const result = shownAt(item, h, at);",
         "const result = shownAt(item, h, { ...at, i: 0 });",
     ),
-    "a vector of another key": (
-        "[own, other] = factors.map((part) => numbersTo(product.size).map((n) => entryAt(part, { ...at,",
-        "[own, other] = factors.map((part) => numbersTo(product.size).map((n) => entryAt(part, { ...at, j: 0,",
-    ),
+    "a vector of another key": ("entryAt(part, { ...at, h,", "entryAt(part, { ...at, j: 0, h,"),
     "a sum that is not 1": ('isPlain ? "1" : "less than 1"', '"less than 1"'),
     "the smallest weight": ("const most = Math.max(...places.map(value))", "const most = 0.14"),
 }
