@@ -192,9 +192,9 @@ def test_a_query_is_followed_to_its_end_by_keyboard(opened: Callable[..., Any]) 
             }
             assert rows <= {"2"}
     assert [in_text(shown["line"]) for shown in seen["scores"][1:]] == [
-        "s₃₁ = 1·1 + 1·1 = 2",
-        "s₃₂ = 1·0 + 1·1 = 1",
-        "s₃₃ = 1·1 + 1·2 = 3",
+        "x = 1·1 + 1·1 = 2",
+        "x = 1·0 + 1·1 = 1",
+        "x = 1·1 + 1·2 = 3",
     ]
     for name in ("scores", "output"):
         for shown in seen[name]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from symattn import VARIANTS, Attention
+from symattn import VARIANTS
 from symattn.documents.html import html_document
 from symattn.documents.page import frame
 from symattn.documents.shown import Shown
@@ -83,16 +83,11 @@ def test_an_entry_out_of_sight_would_be_found(
     opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right = source()
-    wrong = right.replace("scene.worked.j = frame.at?.j ?? scene.worked.j;", "")
+    wrong = right.replace('cell.classList.toggle("focal", isWorked);', "")
     assert wrong != right
     monkeypatch.setattr(frame, "scripts", lambda: wrong)
-    derivation, row = Attention().derivation(), [["0.1234"] * 6]
-    keys = [["0.1234"] * 6] * 4
-    values = derivation.evaluate(Q=row, K=keys, V=[[1]] * 4)
-    frames = walk(on_a_screen(opened, html_document(Shown(derivation, values)), 320))
-    assert any(
-        "out of sight" in fault or "behind" in fault for one in frames for fault in one["faults"]
-    )
+    frames = walk(on_a_screen(opened, page_of("causal"), 320))
+    assert any("the entry is out of sight" in one["faults"] for one in frames)
 
 
 # ---- what is within reach ----------------------------------------------------------------------
@@ -135,7 +130,7 @@ def test_the_stage_is_found_and_left(opened: Callable[..., Any]) -> None:
 
 
 def test_fingers_on_the_stage(opened: Callable[..., Any]) -> None:
-    page = opened(page_of("cached-llama"), width=375, has_touch=True, is_mobile=True)
+    page = opened(page_of("cached-llama"), width=260, has_touch=True, is_mobile=True)
     page.locator("#mode").tap()
     page.locator("#contents a[href='#weights']").tap()
     session = page.context.new_cdp_session(page)
@@ -173,7 +168,7 @@ def test_fingers_on_the_stage(opened: Callable[..., Any]) -> None:
     box = page.locator(wide).nth(number).bounding_box()
     y = box["y"] + box["height"] / 2
     before = all_of("box.scrollLeft")
-    drag((300, y), (90, y))
+    drag((200, y), (20, y))
     assert step() == "#weights" and all_of("box.scrollLeft")[number] > before[number]
     x, y = middle("#stage-heading")
     drag((x, y + 200), (x, y))  # up or down is a way through the page
@@ -186,7 +181,7 @@ def test_fingers_on_the_stage(opened: Callable[..., Any]) -> None:
     assert page.locator("#frame").input_value() == last
     page.locator("#contents a[href='#weights']").tap()
     page.evaluate("scrollTo(0, 0)")
-    drag((40, middle("#stage-heading")[1]), (300, middle("#stage-heading")[1]))
+    drag((40, middle("#stage-heading")[1]), (240, middle("#stage-heading")[1]))
     assert step() == "#masked"
     for button in ("#back", "#play", "#onward", "#mode", "#more"):
         box = page.locator(button).bounding_box()
