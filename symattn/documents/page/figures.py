@@ -24,10 +24,9 @@ def figure(
         words = "Show all {} × {}".format(*matrix.shape)
         opener = el("button", words, type="button", class_="open")
     called = [" ", el("span", name, class_="name")] if name else []
-    axes = matrix.whole.axes
-    if axes is not None:
-        rows, columns = axes[::-1] if matrix.turned else axes
-        called += [" ", el("span", f"{rows} ↓ {columns} →", class_="axes")]
+    if axes := matrix.whole.axes:
+        signs = "{1} ↓ {0} →" if matrix.turned else "{} ↓ {} →"
+        called += [" ", el("span", signs.format(*axes), class_="axes")]
     return el(
         "figure",
         el("figcaption", formula(matrix.symbol), *called),

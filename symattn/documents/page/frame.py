@@ -81,8 +81,16 @@ class Body:
         """The steps as links, in the groups that a calculation goes through."""
         links = [el("li", el("a", el("span", "Given", class_="called"), href="#given"))]
         if self.picture:
-            words = el("span", "Which token attends to which", class_="called")
-            links.append(el("li", el("a", words, href="#picture")))
+            links.append(
+                el(
+                    "li",
+                    el(
+                        "a",
+                        el("span", "Which token attends to which", class_="called"),
+                        href="#picture",
+                    ),
+                )
+            )
         numbers = {section.name: section.number for section in self.outline.steps}
         by_name = {step.name: step for step in self.parts.derivation.steps}
         groups = self.parts.groups([by_name[name] for name in numbers])
