@@ -25,8 +25,14 @@ def figure(
         opener = el("button", words, type="button", class_="open")
     called = [" ", el("span", name, class_="name")] if name else []
     if axes := matrix.whole.axes:
-        signs = "{1} ↓ {0} →" if matrix.turned else "{} ↓ {} →"
-        called += [" ", el("span", signs.format(*axes), class_="axes")]
+        called += [
+            " ",
+            el(
+                "span",
+                ("{1} ↓ {0} →" if matrix.turned else "{} ↓ {} →").format(*axes),
+                class_="axes",
+            ),
+        ]
     return el(
         "figure",
         el("figcaption", formula(matrix.symbol), *called),
