@@ -101,7 +101,7 @@ function scaledTold() {
   const { item, h } = scene;
   const [kind, above, below] = ruleOf(item);
   if (item.name !== "scaled" || kind !== "/" || above[0] !== "e") return null;
-  const divisor = makeOf("math", spell(below, { ...placeAlong(followed.row, 0, item), h }).markup);
+  const divisor = makeOf("span", `<math>${spell(below, { ...placeAlong(followed.row, 0, item), h }).markup}</math>`);
   return ["Dividing by ", divisor, " keeps the scores from growing with the length of the vectors: those of ", query(), " become ", ...several(rowShown(item, h)), "."];
 }
 

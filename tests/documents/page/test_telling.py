@@ -231,6 +231,9 @@ def test_tokens_have_their_names(opened: Callable[..., Any]) -> None:
         "sat is compared with cat: the dot product of its query (1, 1) and the key (0, 1) is 1."
     ]
     assert "sat is compared with itself" in frames[3]["told"][0]
+    page.evaluate("location.hash = 'stage=scaled'")
+    root = page.wait_for_selector("#stage .where math msqrt", state="attached")
+    assert root.evaluate("(root) => root.namespaceURI.endsWith('MathML')")
     masked = [one["told"][0] for one in frames_of(page, 0) if one["step"] == "masked"]
     assert masked == [
         "No query may attend to a later key. The mask hides cat and sat from the: these scores "
