@@ -58,7 +58,7 @@ async (isPaper = false) => {
     if (one === other) return true;
     const pair = [one, other].sort().join();
     const isBelow = scrollY + innerHeight >= document.documentElement.scrollHeight - 1;
-    if (scrollY < 1 && ["#contents,#controls", "#contents,page", "#controls,page"].includes(pair) && !document.body.matches(":not(.staged)")) return true;
+    if (pair === "#contents,#controls" || (scrollY < 1 && ["#contents,page", "#controls,page"].includes(pair))) return true;
     return isBelow && pair === "#stage .bar,page";
   };
 
@@ -136,37 +136,44 @@ async (isPaper = false) => {
     press("Escape");
   }
   await go("stage", () => find("#mode").click());
-  for (const link of all("#contents li:not(.whole) a")) {
-    await go(`stage ${link.hash}`, () => link.click());
-    const last = Number(find("#frame").max);
-    const powers = new Set();
-    const frames = last <= 12 ? Array.from({ length: last }, (_, k) => k + 1) : [1, Math.ceil(last / 2), last - 1, last];
-    for (const frame of frames) {
-      const slider = find("#frame");
-      await go(`stage ${link.hash} ${frame}`, () => { slider.value = frame; slider.dispatchEvent(new Event("input", { bubbles: true })); });
-      for (const button of all("#controls > button")) {
-        const { top, bottom } = button.getBoundingClientRect();
-        if (top < -1 || bottom > innerHeight) found.push(`stage ${link.hash} ${frame}: the toolbar is out of sight`);
-      }
-      const line = find("#stage .line.now");
-      for (const one of all("msup > :last-child mn", line)) if (ROUNDED.test(one.textContent)) powers.add(one.textContent.split(".")[1].length);
-      const numbers = all("mn", line).map((one) => one.textContent);
-      const isWhole = all("math", line).length > 1 && !/the sum/.test(find("#stage .where").textContent) && !line.textContent.includes("⋯");
-      for (const { textContent } of isWhole ? all("#stage :is(.lit, .focal):not(.result)") : []) {
-        const digits = textContent.replace("−", "");
-        if (ROUNDED.test(digits) && !numbers.includes(digits)) found.push(`stage ${link.hash} ${frame}: ${digits} is lit, and the line has ${numbers.join(" ")}`);
-      }
-      const isSum = (one) => [...one.firstChild.lastElementChild?.children ?? []].some((part, k) => k && part.matches("mo") && /^[+−]$/.test(part.textContent));
-      const goesOn = all("math", line).every((one) => one.getBoundingClientRect().width <= line.clientWidth || isSum(one));
-      const isList = /exponentials/i.test(find("#stage .where").textContent);
-      if (line.scrollWidth > line.clientWidth + 1 && (isList || goesOn)) found.push(`stage ${link.hash} ${frame}: "${short(line.textContent)}" is cut off at ${line.clientWidth} of ${line.scrollWidth} pixels`);
+  const powers = new Map();
+  const last = Number(find("#frame").max);
+  const sources = all("#contents a[data-source]");
+  for (let frame = 0; frame <= last + sources.length; frame++) {
+    const slider = find("#frame");
+    await go(`stage ${frame}`, () => {
+      if (frame > last) sources[frame - last - 1].click();
+      else { slider.value = frame; slider.dispatchEvent(new Event("input", { bubbles: true })); }
+    });
+    const { hash } = find("#contents [aria-current]");
+    const say = (words) => found.push(`stage ${hash} ${frame}: ${words}`);
+    for (const button of all("#controls > button")) {
+      const { top, bottom } = button.getBoundingClientRect();
+      if (top < -1 || bottom > innerHeight) say("the toolbar is out of sight");
     }
-    if (powers.size > 1) found.push(`stage ${link.hash}: powers of ${[...powers]} decimals`);
+    const line = find("#stage .line.now");
+    if (!powers.has(hash)) powers.set(hash, new Set());
+    for (const one of all("msup > :last-child mn", line)) if (ROUNDED.test(one.textContent)) powers.get(hash).add(one.textContent.split(".")[1].length);
+    const numbers = all("mn", line).map((one) => one.textContent);
+    const isOne = all("#stage .focal.result").length === 1 && !find("#stage .focal.sum");
+    for (const { textContent } of isOne ? all("#stage :is(.lit, .focal):not(.result)") : []) {
+      const digits = textContent.replace("−", "");
+      if (ROUNDED.test(digits) && !numbers.includes(digits)) say(`${digits} is lit, and the line has ${numbers.join(" ")}`);
+    }
+    const isSum = (one) => [...one.firstChild.lastElementChild?.children ?? []].some((part, k) => k && part.matches("mo") && /^[+−]$/.test(part.textContent));
+    const goesOn = all("math", line).every((one) => one.getBoundingClientRect().width <= line.clientWidth || isSum(one));
+    const isList = line.textContent.includes(",");
+    if (line.scrollWidth > line.clientWidth + 1 && (isList || goesOn)) say(`"${short(line.textContent)}" is cut off at ${line.clientWidth} of ${line.scrollWidth} pixels`);
+    if (!find("#others").disabled) {
+      await go(`stage ${hash} ${frame}, all rows`, () => find("#others").click());
+      find("#others").click();
+    }
     scrollTo(0, document.documentElement.scrollHeight);
     await settled();
-    measure(`stage ${link.hash}, below`);
+    measure(`stage ${hash} ${frame}, below`);
     scrollTo(0, 0);
   }
+  for (const [hash, some] of powers) if (some.size > 1) found.push(`stage ${hash}: powers of ${[...some]} decimals`);
   await go("stage, menu", () => find("#more").click());
   find("#more").click();
   return found;

@@ -29,7 +29,10 @@ PARTS = (
     "origin.js",  # the chosen entry
     "sheet.js",  # steps one below the other
     "heat.js",  # the temperature in formulas
+    "followed.js",  # the row of one query, and the steps that it goes through
+    "telling.js",  # what a move shows and why
     "stage.js",  # one step at a time, move by move
+    "strip.js",  # the steps as small pictures
     "large.js",
     "changing.js",  # given numbers, changed where they stand
     "controls.js",

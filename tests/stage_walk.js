@@ -1,4 +1,4 @@
-// Walks the stage of an opened page from its first frame to its last, without motion; for each frame what is wrong.
+// Follows the query of an opened page from its first frame to its last, without motion; for each frame what is wrong.
 () => {
   const find = (selector) => document.querySelector(selector);
   const box = (element) => element.getBoundingClientRect();
@@ -6,11 +6,14 @@
   const frames = [];
   for (;;) {
     const faults = [];
-    const where = find("#stage .where").textContent;
+    const where = find("#stage .where").textContent || find("#stage .seen").textContent;
+    if (!/\w+.*[.]/.test(where)) faults.push("nothing is said");
     if (document.documentElement.scrollWidth > innerWidth) faults.push(`${document.documentElement.scrollWidth} pixels wide`);
-    const factors = [...document.querySelectorAll("#stage .scheme .focal:not(.result)")];
-    if (where.includes("term") && factors.length < 2) faults.push(`${factors.length} factors of the term in sight`);
-    for (const cell of document.querySelectorAll("#stage .scheme .focal")) {
+    const focal = [...document.querySelectorAll("#stage .scheme .focal")];
+    const isWorked = find("#stage .scheme") && find("#stage .line.now").textContent && !find("#others").disabled;
+    if (isWorked && !focal.length) faults.push("the entry is out of sight");
+    if (focal.length === 1 && !document.querySelector("#stage .scheme .lit")) faults.push("the factors of the entry are out of sight");
+    for (const cell of focal.length === 1 ? focal : []) {
       if (!within(box(cell), box(cell.closest(".scroll"))) || !within(box(cell), { left: 0, right: innerWidth })) faults.push("a cell of the entry is out of sight");
     }
     const result = find("#stage .focal.result");

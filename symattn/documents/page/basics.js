@@ -20,6 +20,9 @@ function makeOf(tag, markup, attributes = {}) {
 // A number of an element's data, null where it has none.
 const numberIn = (element, name) => (element?.dataset[name] === undefined ? null : Number(element.dataset[name]));
 
+// The title, which the question of the opening takes the place of.
+const titleOf = () => ($(".titled") ?? $("header h1")).textContent;
+
 const calm = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth");
 
 // What is done after the numbers changed or were proven, part by part in the order of the files.

@@ -24,6 +24,15 @@ def figure(
         words = "Show all {} × {}".format(*matrix.shape)
         opener = el("button", words, type="button", class_="open")
     called = [" ", el("span", name, class_="name")] if name else []
+    if axes := matrix.whole.axes:
+        called += [
+            " ",
+            el(
+                "span",
+                ("{1} ↓ {0} →" if matrix.turned else "{} ↓ {} →").format(*axes),
+                class_="axes",
+            ),
+        ]
     return el(
         "figure",
         el("figcaption", formula(matrix.symbol), *called),

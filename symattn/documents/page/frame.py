@@ -1,4 +1,4 @@
-"""The page around a derivation: head, policy, contents, controls, style and program."""
+"""The page around a derivation: head, policy, strip of steps, controls, style and program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symattn.derivations import Check
 from symattn.documents.outline import Outline, sizes_of
 from symattn.documents.page.colour import palette, stylesheet
 from symattn.documents.page.elements import Markup, el, prose
-from symattn.documents.page.stage import Parts
+from symattn.documents.page.stage import PROJECT, Parts
 
 #: Where the page's own files are.
 FILES = files(__package__)
@@ -26,6 +26,7 @@ STYLES = (
     "front.css",
     "toolbar.css",
     "origin.css",
+    "strip.css",
     "stage.css",
     "latex.css",
     "wide.css",
@@ -79,10 +80,18 @@ class Body:
     @property
     def contents(self) -> Markup:
         """The steps as links, in the groups that a calculation goes through."""
-        links = [el("li", el("a", "Given", href="#given"), class_="whole")]
+        links = [el("li", el("a", el("span", "Given", class_="called"), href="#given"))]
         if self.picture:
-            words = "Which token attends to which"
-            links.append(el("li", el("a", words, href="#picture"), class_="whole"))
+            links.append(
+                el(
+                    "li",
+                    el(
+                        "a",
+                        el("span", "Which token attends to which", class_="called"),
+                        href="#picture",
+                    ),
+                )
+            )
         numbers = {section.name: section.number for section in self.outline.steps}
         by_name = {step.name: step for step in self.parts.derivation.steps}
         groups = self.parts.groups([by_name[name] for name in numbers])
@@ -94,9 +103,10 @@ class Body:
                         "a",
                         el("span", str(numbers[step.name]), class_="number"),
                         " ",
-                        self.outline.headings[step.name],
+                        el("span", self.outline.headings[step.name], class_="called"),
                         href=f"#{step.name}",
                         class_="main" if self.parts.is_main(step) else None,
+                        data_source=group == PROJECT,
                     ),
                 )
                 for step in steps
@@ -105,13 +115,7 @@ class Body:
                 links += numbered
             else:
                 links.append(el("li", el("span", group, class_="group"), el("ul", *numbered)))
-        lists = el("ul", *links)
-        return el(
-            "nav",
-            el("details", el("summary", "Contents"), lists, open=True),
-            id="contents",
-            aria_label="Contents",
-        )
+        return el("nav", el("ul", *links), id="contents", aria_label="Steps")
 
     @property
     def main(self) -> Markup:

@@ -1,13 +1,13 @@
 // The opening: a question about one token, the sentence that answers it, and its weights as bars.
 
 const isAsked = Boolean(weighed) && $("header h1") !== null;
-const [askedCount, keyCount] = !isAsked ? [0, 0] : data.flipped ? [...weighed.shape].reverse() : weighed.shape;
-let followed = { row: askedCount - 1, h: weighed?.heads ? 0 : null };
+const [askedCount, keyCount] = isAsked ? [queriesOf(weighed), widthOf(weighed)] : [0, 0];
+const headOf = (item) => (item.heads ? followed.head : null);
 
 const across = (row, key) => (data.flipped ? [key, row] : [row, key]);
-const weightAt = (key) => placeOf(weighed, followed.h, ...across(followed.row, key));
-const isHidden = (key) => isMasked(weighed, followed.h, ...across(followed.row, key));
-const everyKey = () => [...Array(keyCount).keys()];
+const weightAt = (key) => placeOf(weighed, headOf(weighed), ...across(followed.row, key));
+const isHidden = (key) => isMasked(weighed, headOf(weighed), ...across(followed.row, key));
+const everyKey = () => numbersTo(keyCount);
 const seenKeys = () => everyKey().filter((key) => !isHidden(key));
 const weight = (key) => valueAt(weighed, weightAt(key));
 
@@ -41,7 +41,6 @@ function areShares() {
 }
 const weightText = (key, shares) => (shares ? percent(weightNumber(key)) : pretty(textAt(weighed, weightAt(key))));
 
-const MOST_LISTED = 4;
 function sentence() {
   const shares = areShares();
   const size = (key) => Math.abs(weight(key)) || 0;
@@ -75,7 +74,7 @@ const scored = isAsked && data.items.findLast((item) => item !== weighed && isRe
 function barOf(key, shares) {
   const hidden = isHidden(key);
   const bar = shape("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", "aria-hidden": "true", class: "whole" }, shape("rect", { width: Math.min(Math.max(weight(key) || 0, 0), 1), height: 1 }));
-  const why = hidden ? "hidden by the mask" : scored ? `score ${pretty(textAt(scored, placeOf(scored, scored.heads ? followed.h : null, ...across(followed.row, key))))}` : "";
+  const why = hidden ? "hidden by the mask" : scored ? `score ${pretty(textAt(scored, placeOf(scored, headOf(scored), ...across(followed.row, key))))}` : "";
   return tinted(make("li", [make("span", keyName(key), { class: "of" }), bar, make("span", hidden ? "–" : weightText(key, shares), { class: "share" }), why && make("small", why)]), key);
 }
 
@@ -90,17 +89,11 @@ function choiceOf(name, count, words, chosen) {
   if (count < 2) return make("span", words(0));
   const select = make("select", [...Array(count).keys()].map((k) => make("option", words(k), { value: k })), { "aria-label": name, autocomplete: "off" });
   select.value = chosen;
-  select.addEventListener("change", () => followRow(Number(rowChoice.value ?? 0), weighed.heads ? Number(headChoice.value ?? 0) : null));
+  select.addEventListener("change", () => followRow(Number(rowChoice.value ?? 0), Number(headChoice?.value ?? 0)));
   return select;
 }
 const rowChoice = isAsked && choiceOf("The token that is followed", askedCount, askedName, followed.row);
-const headChoice = isAsked && weighed.heads > 0 && choiceOf("Its head", weighed.heads, (h) => `head ${h + data.base}`, 0);
-
-function followRow(row, h) {
-  followed = { row, h };
-  newGoals();
-  settle();
-}
+const headChoice = isAsked && weighed.heads > 0 && choiceOf("Its head", weighed.heads, (h) => `head ${h + data.base}`, followed.head);
 
 // The temperature stands below the bars, and on the stage, which has none, in the menu.
 const warmer = $("#temperature")?.closest(".setting");
@@ -111,7 +104,7 @@ function placeTemperature(isStaged) {
 let answeredAloud = null;
 if (isAsked) {
   const heading = $("header h1");
-  const title = ($(".titled") ?? heading).textContent;
+  const title = titleOf();
   for (const left of $$("#front, .say, .titled")) left.remove(); // of a copy that was saved with them
   heading.before(make("p", make("bdi", title), { class: "titled" }));
   heading.replaceChildren("Where does ", rowChoice, ...(headChoice ? [" look in ", headChoice] : [" look"]), "?");
@@ -131,6 +124,8 @@ function aloud(words, before) {
 }
 function tellFront() {
   const shares = areShares();
+  rowChoice.value = followed.row;
+  if (headChoice) headChoice.value = followed.head;
   said.replaceChildren(...sentence());
   answeredAloud = aloud(said.textContent, answeredAloud);
   const keys = shownOf(keyCount).filter((key) => key !== null);

@@ -45,7 +45,7 @@ function outputOf(target) {
     now: () => `the output is ${outputText()}`,
     never() {
       const beyond = wantedNumbers.findIndex((goal, c) => seenKeys().every((key) => isBelow(certified.sum([valueVector(key)[c], NEAR]), goal)));
-      return shared && beyond >= 0 ? `The output is a mean of the values, and no value that ${askedInWords()} sees has a ${["first", "second"][beyond]} number as large as ${pretty(target[beyond])}.` : "";
+      return sharing && beyond >= 0 ? `The output is a mean of the values, and no value that ${askedInWords()} sees has a ${["first", "second"][beyond]} number as large as ${pretty(target[beyond])}.` : "";
     },
   };
 }
@@ -70,7 +70,7 @@ function outputInReach() {
 // Three goals that can be reached, and one that cannot.
 function goalsOf() {
   const keys = seenKeys();
-  if (!shared || keys.length < 2 || data.chunk) return [];
+  if (!sharing || keys.length < 2 || data.chunk) return [];
   const between = isPlane ? keys.filter((key) => isBetweenOthers(key, keys)) : [];
   const [least] = keys.filter((key) => !between.includes(key) && weight(key) <= 0.5).sort((one, other) => weight(one) - weight(other));
   const hidden = everyKey().find(isHidden);
@@ -80,12 +80,15 @@ function goalsOf() {
 }
 
 let goal = null;
+let goalsOfRow = ""; // for which row of which head they were made
+const rowInWords = () => `${followed.row}.${followed.head}`;
 const goalList = make("div", "", { class: "goals", role: "group", "aria-label": "Goals" });
 const goalTold = make("p", "", { class: "goal" });
 let goalAloud = "";
 
 function newGoals() {
   goal = null;
+  goalsOfRow = rowInWords();
   goalList.replaceChildren(...goalsOf().map((one) => {
     const button = make("button", one.words, { type: "button", title: one.title, "aria-pressed": "false" });
     button.addEventListener("click", () => {
@@ -101,6 +104,7 @@ function newGoals() {
 
 function tellGoal() {
   if (held || certifying !== null) return;
+  if (goalsOfRow !== rowInWords()) { newGoals(); return; }
   goalTold.replaceChildren(...(goal ? wordsOfGoal() : []));
   goalAloud = aloud(goalTold.textContent, goalAloud);
 }

@@ -21,13 +21,13 @@ function comparedIn(rule) {
   const masks = (part) => part[0] === "e" && weighed.masks?.includes(part[1]);
   return kind === "+" && parts.length === 2 && parts.some(masks) ? comparedIn(parts.find((part) => !masks(part))) : null;
 }
-const shared = isAsked && sharesOf(weighed.rule);
-const product = shared && shared.part[0] === "x" && comparedIn(shared.part[1]);
-const factorOf = (role) => (data.flipped === (role === "query") ? product.right : product.left);
-const vectorOf = (role, at) => [...Array(product.size).keys()].map((c) => entryAt(factorOf(role), { h: followed.h, i: at, j: at, [product.index]: c }));
+const sharing = isAsked && sharesOf(weighed.rule);
+const scoring = sharing && sharing.part[0] === "x" && comparedIn(sharing.part[1]);
+const factorOf = (role) => (data.flipped === (role === "query") ? scoring.right : scoring.left);
+const vectorOf = (role, at) => [...Array(scoring.size).keys()].map((c) => entryAt(factorOf(role), { h: headOf(weighed), i: at, j: at, [scoring.index]: c }));
 const queryNumbers = () => vectorOf("query", followed.row).map(exactOf);
 const keyNumbers = (key) => vectorOf("key", key).map(exactOf);
-const isPlane = Boolean(product) && product.size === 2 && keyCount <= 12;
+const isPlane = Boolean(scoring) && scoring.size === 2 && keyCount <= 12;
 
 // ---- moving the query ----
 
@@ -248,12 +248,12 @@ ground.addEventListener("keydown", (event) => {
 
 const mixed = isAsked && data.items.map((item) => ({ item, made: item.rule && productOf(item.rule) })).find(({ item, made }) => made && made.rule === item.rule && [made.left[1], made.right[1]].includes(weighed.letter));
 const outputWidth = mixed ? (data.flipped ? rowsOf : columnsOf)(mixed.item) : 0;
-const outputAt = (c) => placeOf(mixed.item, mixed.item.heads ? followed.h : null, ...across(followed.row, c));
+const outputAt = (c) => placeOf(mixed.item, headOf(mixed.item), ...across(followed.row, c));
 const valueVector = (key) => [...Array(outputWidth).keys()].map((c) => {
   const { made } = mixed;
   const part = made.left[1] === weighed.letter ? made.right : made.left;
   const [i, j] = across(followed.row, c);
-  return exactOf(entryAt(part, { h: followed.h, i, j, [made.index]: key }));
+  return exactOf(entryAt(part, { h: headOf(weighed), i, j, [made.index]: key }));
 });
 const outputText = () => `(${[...Array(outputWidth).keys()].map((c) => pretty(textAt(mixed.item, outputAt(c)))).join(", ")})`;
 const values = canvas("The output among the values");

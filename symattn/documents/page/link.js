@@ -1,6 +1,7 @@
 // Undo, redo, and the link: what was changed as a text, which the fragment of the URL holds.
-// x=X.5:1/3,mask.2:-inf;t=0.7;d=6;at=weights.3;stage=scores;id: entries by name and place, temperature, decimals,
-// the chosen entry, the step on the stage, and last what an ordinary fragment is, the id of an element.
+// x=X.5:1/3,mask.2:-inf;t=0.7;d=6;at=weights.3;follow=2.0.all;stage=scores;frame=3;id: entries by name and place,
+// temperature, decimals, the chosen entry, the row and head that are followed and whether all rows are filled, the step on
+// the stage and its frame, and last what an ordinary fragment is, the id of an element.
 
 const LONGEST_LINK = 30000;
 const [past, future] = [[], []]; // what was changed, before and after
@@ -52,7 +53,15 @@ const TAKES = {
   d: (text) => !round(text),
   chunk: () => data.chunk,
   at: (text) => { const found = entryNamed(text); if (found) goTo(keyOf(found.item, found.place)); return found; },
+  follow: (text) => {
+    const [, row, head = 0, all] = /^(\d{1,5})(?:\.(\d{1,3}))?(\.all)?$/.exec(text) ?? [];
+    if (!(row < queriesOf(central) && head < (central.heads || 1))) return false;
+    allRows = Boolean(all);
+    followRow(Number(row), Number(head));
+    return true;
+  },
   stage: (text) => { openStage(text); return true; },
+  frame: (text) => { const is = staged() && Object.hasOwn(scene.frames, text); if (is) paintFrame(Number(text)); return is; },
 };
 
 // Takes what was changed from a text; returns the parts that cannot be used.
@@ -79,9 +88,9 @@ function remember() {
   if (typeof leaving !== "undefined" && leaving) return true;
   for (const [id, list] of [["#undo", past], ["#redo", future]]) $(id).setAttribute("aria-disabled", String(!list.length));
   $("#undo").parentElement.hidden = !past.length && !future.length && !last;
-  const stage = stageState();
   const at = pinned && parsed(pinned);
-  const text = [data.chunk && `chunk=${data.chunk}`, last, at && `at=${encoded(at.item.name)}.${at.place}`, stage && `stage=${encoded(stage)}`, anchor].filter(Boolean).join(";");
+  const isFollowed = allRows || followed.row !== USUALLY.row || followed.head !== USUALLY.head;
+  const text = [data.chunk && `chunk=${data.chunk}`, last, at && `at=${encoded(at.item.name)}.${at.place}`, isFollowed && `follow=${followed.row}.${followed.head}${allRows ? ".all" : ""}`, scene && `stage=${encoded(scene.item.name)}`, scene?.at && `frame=${scene.at}`, anchor].filter(Boolean).join(";");
   if (text.length > LONGEST_LINK) return false;
   if (`#${text}` === (location.hash || "#")) return true;
   try { history.replaceState(null, "", text ? `#${text}` : location.href.split("#")[0]); } catch { return false; } // too often, or not here
@@ -96,7 +105,7 @@ function followLink() {
   if (!parts.length) { if (last || pinned || data.chunk) remember(); return; }
   if (text.length > LONGEST_LINK) { say("The link is too long to be read."); return; }
   startAnew();
-  const [views, numbers] = [parts.filter((part) => /^(at|stage)=/.test(part)), parts.filter((part) => !/^(at|stage)=/.test(part))];
+  const [views, numbers] = [parts.filter((part) => /^(at|follow|stage|frame)=/.test(part)), parts.filter((part) => !/^(at|follow|stage|frame)=/.test(part))];
   const refused = restore(numbers.join(";"));
   const before = last;
   last = written();
@@ -131,9 +140,10 @@ async function copy(text, what) {
   return done;
 }
 
-$("#link").addEventListener("click", () => {
+function copyLink() {
   if (remember()) copy(location.href, "Link"); else say("These changes are too many for a link; download the worksheet.");
-});
+}
+$("#link").addEventListener("click", copyLink);
 $("#undo").addEventListener("click", undo);
 $("#redo").addEventListener("click", redo);
 

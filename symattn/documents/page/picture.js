@@ -1,6 +1,5 @@
 // The picture of who attends to whom: it follows the weights, shows a token's lines alone, and heads singly or as one.
 
-const weighed = data.items.find((item) => item.name === "weights");
 const drawings = () => $$("#picture .lines-between");
 const weightPlace = (h, i, j) => (data.flipped ? placeOf(weighed, h, j, i) : placeOf(weighed, h, i, j));
 

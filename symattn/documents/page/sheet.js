@@ -4,10 +4,16 @@ const sections = $$("main > section");
 
 // What stays above and below while the page moves: the controls, and the panel of the chosen entry.
 const [above, below] = [$("#controls"), $("#origin")];
-const covered = () => (getComputedStyle(above).position === "sticky" ? above.offsetHeight : 0);
+const contents = $("#contents");
+const isSticky = (element) => getComputedStyle(element).position === "sticky";
+const covered = () => [contents, above].filter(isSticky).reduce((sum, element) => sum + element.offsetHeight, 0);
+// The controls stay below the strip, by a style of no element's own, which a saved copy would have.
+const belowStrip = new CSSStyleSheet();
+document.adoptedStyleSheets = [belowStrip];
 // A variable would be inherited by every cell, and each would be styled anew: the root has the padding itself.
 function measure() {
   const root = document.documentElement.style;
+  belowStrip.replaceSync(isSticky(contents) ? `#controls{top:${contents.offsetHeight}px}` : "");
   root.scrollPaddingTop = `${covered() + 12}px`;
   root.scrollPaddingBottom = `${below.offsetHeight}px`;
   room = Math.max(room, below.offsetHeight); // which stays when the panel goes, so that nothing moves
@@ -21,7 +27,7 @@ function keepEdited() {
   if (activeElement.matches("td input")) uncover(activeElement);
 }
 whenSettled(() => requestAnimationFrame(keepEdited)); // the list of changes above has grown
-for (const part of [above, below]) measured.observe(part);
+for (const part of [contents, above, below]) measured.observe(part);
 measure();
 
 // The section of the chosen entry while that is in sight, and no other was gone to; otherwise the one at the top.
@@ -69,10 +75,14 @@ $("#next").addEventListener("click", () => step(1));
 $("#previous").addEventListener("click", () => step(-1));
 $("#fold").addEventListener("click", foldAll);
 
-const contents = $("#contents");
 const links = new Map($$("a", contents).map((link) => [link.hash.slice(1), link]));
+// Marks a step in the strip, and has it in the middle where not all are in sight.
 function isAt(name) {
-  for (const [id, link] of links) link.ariaCurrent = id === name ? "true" : null;
+  const link = links.get(name);
+  if (link?.ariaCurrent) return;
+  for (const other of links.values()) other.ariaCurrent = other === link ? "step" : null;
+  const strip = contents.firstElementChild;
+  if (link) strip.scrollLeft += link.getBoundingClientRect().left + link.offsetWidth / 2 - strip.getBoundingClientRect().left - strip.clientWidth / 2;
 }
 function follow() {
   const at = sections[Math.max(currentSection(), 0)];
@@ -81,5 +91,3 @@ function follow() {
 document.addEventListener("scroll", follow, { passive: true });
 
 Object.assign(KEYS, { n: () => step(1), p: () => step(-1), f: foldAll });
-const narrow = matchMedia("(max-width: 60rem)");
-if (narrow.matches) $("details", contents).open = false;

@@ -1,15 +1,13 @@
-// The stage: one step at a time. A product stands in Falk's scheme, a row that is shared out goes through its moves,
-// and every other step is filled entry by entry. What is on it comes from the rules and the digits of the sheet.
+// The stage: one step at a time, of the query that is followed. A product stands in Falk's scheme, a row that is shared
+// out goes through its moves, and of every other step the row is filled at once. What is on it comes from the rules and
+// the digits of the sheet.
 
-const acts = data.items.filter((item) => item.rule && $(`#${CSS.escape(item.name)} .home table`));
 let scene = null; // what stands on the stage: step, head, picture, frames, and which frame
 let playing = null; // the timer of the next frame
-let headOnStage = 0;
 
 const staged = () => scene !== null;
 const isStill = () => calm() === "auto";
 const isGap = (k) => k === null;
-const sectionOf = (item) => $(`#${CSS.escape(item.name)}`);
 
 // ---- which picture a rule has ----
 
@@ -28,8 +26,6 @@ function productOf(rule) {
   return found.length === 1 ? found[0] : null;
 }
 
-const dependsOn = (rule, name) => Array.isArray(rule) ? rule.some((part, k) => !(rule[0] === "e" && k === 1) && dependsOn(part, name)) : rule === name || Boolean(rule?.by?.includes(name));
-
 // A row (or column) that is shared out: what each entry puts in, over what all of them make together.
 function sharesOf(rule) {
   const [kind, part, whole] = rule;
@@ -38,12 +34,16 @@ function sharesOf(rule) {
   return byRow === byColumn ? null : { part, whole, byRow };
 }
 
-// As many of them as the sheet shows; null for a gap.
-function shownOf(size) {
+// As many of them as the sheet shows, and one that has to be there; null for a gap.
+function shownOf(size, at = 0) {
   const most = data.limit;
-  if (!most || size <= most) return [...Array(size).keys()];
-  return [...Array(Math.max(most - 2, 1)).keys(), null, size - 1];
+  if (!most || size <= most) return numbersTo(size);
+  if (at < most - 2 || at === size - 1) return [...numbersTo(Math.max(most - 2, 1)), null, size - 1];
+  return [...numbersTo(Math.max(most - 4, 1)), null, at, ...(at < size - 2 ? [null] : []), size - 1];
 }
+
+// The rows and the columns of a matrix in sight, among them the row of the query.
+const inSightOf = (item) => item.shape.map((size, side) => shownOf(size, axes.get(item.letter) === side ? followed.row : 0));
 
 // As many of these as there is room for, among them the one that is worked out, with gaps for the others.
 function partOf(list, most, at) {
@@ -114,6 +114,8 @@ function captionOf(item, h, turned = false) {
   const caption = makeOf("span", `<math>${turned ? data.transposed.replace("<mn>△</mn>", () => drawn) : drawn}</math>`, { class: "caption" });
   if (scene.hues.get(item.letter)) caption.classList.add(`in-${scene.hues.get(item.letter)}`);
   if (item.name !== item.letter) caption.append(make("span", item.name.replaceAll("_", " "), { class: "name" }));
+  const named = symbolIn(item, h)?.closest("figcaption").querySelector(".axes");
+  if (named && !turned) caption.append(named.cloneNode(true));
   return caption;
 }
 
@@ -152,7 +154,7 @@ function levelled(table) {
 
 // One matrix with its name: an operand, or, where it is the `result`, the one that is computed.
 function matrixOf(item, h, isResult = false) {
-  const [rows, columns] = item.shape.map((size) => shownOf(size));
+  const [rows, columns] = inSightOf(item);
   const [down, across] = labelsOf(item);
   const cell = (i, j) => cellOf({ item, h, i, j }, j, isResult ? "result" : "");
   const body = rows.map((i) => namedRow(i, down, ...cellsIn(i, columns, cell)));
@@ -166,7 +168,8 @@ const framed = (caption, table, isAlone = false) => make("figure", [caption, scr
 // Falk's scheme: the left factor at the left, the right one above, and each entry where its row and column meet.
 function falkOf(item, h, { left, right, index, size }) {
   const { room, worked } = scene;
-  const [rows, columns, inner] = [shownOf(rowsOf(item)), partOf(shownOf(columnsOf(item)), room.columns, worked.j), partOf(shownOf(size), room.inner, worked.k)];
+  const [rows, every] = inSightOf(item);
+  const [columns, inner] = [partOf(every, room.columns, worked.j), partOf(shownOf(size), room.inner, 0)];
   scene.inSight = { columns, inner };
   const factor = (part, i, j, k) => entryAt(part, { h, i, j, [index]: k });
   const [one, other] = [factor(left, 0, 0, 0), factor(right, 0, 0, 0)];
@@ -194,8 +197,9 @@ function falkOf(item, h, { left, right, index, size }) {
 // The matrices that the entries in sight read, each head its own, and the one that is computed.
 function operandsOf(item, h) {
   const found = new Map();
-  for (const i of shownOf(rowsOf(item)))
-    for (const j of shownOf(columnsOf(item)))
+  const [rows, columns] = inSightOf(item);
+  for (const i of rows)
+    for (const j of columns)
       if (i !== null && j !== null) for (const entry of reads(item.rule, { i, j, h })) found.set(`${entry.item.letter}|${entry.h ?? ""}`, entry);
   return [...found.values()].filter((entry) => entry.item !== item || entry.h !== h);
 }
@@ -209,13 +213,13 @@ function sideBySide(item, h) {
 // What each entry of a row puts in, and their sum, in the digits that the worked line prints.
 function movesOf(item, h, shares) {
   const raised = isRaised(shares);
-  const [rows, columns] = item.shape.map((size) => shownOf(size));
+  const [rows, columns] = inSightOf(item);
   const [down, across] = labelsOf(item);
   const cell = (what) => (i, j) => {
     const number = numberOfMove(shares, what, { i, j, h });
     const text = what === "part" ? printer(scene.least[1]).part(shares.part, { i, j, h }) : shownAs(number).text;
     const made = make("td", pretty(text), { class: `entry result ${what}`, "data-c": what === "sum" ? "sum" : j });
-    scene.spots.set(`${what}|${i}|${j}`, Object.assign(made, { number, spot: `${what}|${i}|${j}` }));
+    scene.spots.set(`${what}|${i}|${j}`, Object.assign(made, { number, what, spot: `${what}|${i}|${j}`, entry: { i, j } }));
     return made;
   };
   const named = !raised ? [] : across ? [...headRow(columns, across).children] : [blankCell(columns.length)];
@@ -243,52 +247,35 @@ function setBar(cell, share) {
   cell.classList.add("barred");
 }
 
-// ---- frames ----
-
-// Each frame: how many entries stand there, which one is worked out, and how far its line or its row has come.
-function framesOf({ item, product, shares }) {
-  const start = { count: 0 };
-  const [rows, columns] = item.shape.map(shownOf);
-  if (shares) {
-    const lines = (shares.byRow ? rows : columns).filter((k) => k !== null);
-    const phases = isRaised(shares) ? ["part", "sum", "share"] : ["sum", "share"];
-    return [start, ...lines.flatMap((line, done) => phases.map((phase) => ({ line, phase, done, count: (done + (phase === "share" ? 1 : 0)) })))];
-  }
-  const places = rows.flatMap((i) => columns.map((j) => ({ i, j }))).filter(({ i, j }) => i !== null && j !== null);
-  const terms = [];
-  if (product && !given.has(item.letter) && !isWarm(item)) {
-    const most = data.limit && product.size > data.limit ? data.limit - 2 : product.size;
-    for (let term = 1; term <= most && product.size > 1; term++) terms.push({ count: 0, at: places[0], term });
-  }
-  return [start, ...terms, ...places.map((at, k) => ({ count: k + 1, at }))];
-}
-
 // ---- a step on the stage ----
 
 const stage = makeOf("div", '<div class="heading"></div><div class="heads-on-stage" role="group" aria-label="Head"></div><div class="picture-on-stage"></div>'
-  + '<div class="bar"><div class="line now"></div><p class="where"></p><label><span class="spoken">Frame</span><input type="range" min="0" id="frame" autocomplete="off"></label>'
-  + '<div class="walk" role="group" aria-label="Walk through the step"><button type="button" id="back">← Back</button>'
+  + '<div class="bar"><div class="line now"></div><p class="where"></p><div class="along"><label><span class="spoken">Frame</span><input type="range" min="0" id="frame" autocomplete="off"></label>'
+  + '<button type="button" id="others" title="Fill the rows of the other queries too (key o)">Other rows</button></div>'
+  + '<div class="walk" role="group" aria-label="Follow the query"><button type="button" id="back">← Back</button>'
   + '<button type="button" id="play">Play</button><button type="button" id="onward">Next →</button></div></div>', { id: "stage", role: "region", "aria-label": "Stage", hidden: "" });
 
 function mountStep(item, frame = 0) {
-  const shown = $$(".home table", sectionOf(item)).map((table) => numberIn(table, "h"));
-  const h = shown.includes(headOnStage) ? headOnStage : shown[0];
-  const product = given.has(item.letter) ? null : productOf(item.rule);
-  const shares = product || given.has(item.letter) ? null : sharesOf(item.rule);
-  scene = { item, h, product, shares, shown, least: USUAL, cells: new Map(), spots: new Map(), at: 0, worked: { k: 0, j: 0 }, room: { inner: Infinity, columns: Infinity } };
+  const shown = headsShown(item);
+  const h = shown.includes(followed.head) ? followed.head : shown[0];
+  const { product, shares } = schemeOf(item);
+  scene = { item, h, product, shares, shown, least: USUAL, cells: new Map(), spots: new Map(), at: 0, worked: { j: 0 }, room: { inner: Infinity, columns: Infinity } };
   const letters = [...new Set([...factorsOf(product), ...operandsOf(item, h).map((entry) => entry.item.letter)])];
   scene.hues = huesOf(item, letters);
-  scene.frames = framesOf(scene);
+  scene.frames = framesOf(item);
+  scene.walk = route.flatMap((one) => framesOf(one).map((_, at) => ({ item: one, at })));
   scene.least = together();
   const heads = shown.length > 1 ? shown.map((one) => make("button", `Head ${one + data.base}`, { type: "button", "aria-pressed": String(one === h), "data-head": one })) : [];
   $(".heads-on-stage", stage).replaceChildren(...heads);
   $(".heads-on-stage", stage).hidden = !heads.length;
-  $("#frame").max = scene.frames.length - 1;
+  $("#frame").max = scene.walk.length - 1;
+  $("#frame").disabled = !route.includes(item);
+  $("#others").disabled = !hasRow(item) || queriesOf(item) < 2;
+  $("#others").setAttribute("aria-pressed", String(allRows));
   tellStep();
-  keepRoom();
-  drawPicture();
   isAt(item.name);
-  bringIntoSight($('[aria-current="true"]', contents));
+  keepRoom();
+  scene.drawn = null;
   paintFrame(Math.min(frame, scene.frames.length - 1));
 }
 
@@ -297,22 +284,23 @@ const factorsOf = (product) => (product ? [product.left[1], product.right[1]] : 
 function pictureOf({ item, h, product, shares }) {
   if (shares) return movesOf(item, h, shares);
   if (!product) return sideBySide(item, h);
-  const others = operandsOf(item, h).filter((entry) => !factorsOf(product).includes(entry.item.letter));
-  return [...others.map((entry) => matrixOf(entry.item, entry.h)), ...falkOf(item, h, product)];
+  const beside = operandsOf(item, h).filter((entry) => !factorsOf(product).includes(entry.item.letter));
+  return [...beside.map((entry) => matrixOf(entry.item, entry.h)), ...falkOf(item, h, product)];
 }
 
 // The picture, as large as it fits: narrower cells where it does not, and then, in a product, fewer of them.
-function drawPicture() {
+function drawPicture(frame) {
   const picture = $(".picture-on-stage", stage);
   const { room } = scene;
   const redraw = () => {
     scene.cells.clear();
     scene.spots.clear();
-    picture.replaceChildren(...pictureOf(scene));
+    picture.replaceChildren(...(frame.closes ? [seenCard()] : pictureOf(scene)));
   };
   const size = (name) => { picture.className = `picture-on-stage ${name}`; };
   const tooWide = () => $$(".scroll", picture).find((box) => box.scrollWidth > box.clientWidth + 1);
   const isStacked = () => picture.lastElementChild.getBoundingClientRect().bottom > picture.firstElementChild.getBoundingClientRect().bottom + 2;
+  scene.drawn = Boolean(frame.closes);
   redraw();
   const fits = (name) => { size(name); return !tooWide() && !isStacked() && document.documentElement.scrollHeight <= innerHeight; };
   if (!wide.matches || !["large", "", "small"].some(fits)) size("");
@@ -328,37 +316,37 @@ function drawPicture() {
 }
 const wide = matchMedia("(min-width: 64rem)");
 
-// The worked line has from the first frame on the room of its tallest, so that nothing moves.
+// The worked line and the sentence have from the first frame on the room of the tallest, so that nothing moves.
 function keepRoom() {
-  const line = $(".line.now", stage);
-  line.style.minHeight = "";
-  const copies = scene.frames.slice(0, MOST_TOGETHER).map((frame) => { const copy = line.cloneNode(); copy.innerHTML = lineOf(frame); return copy; });
-  line.after(...copies);
-  copies.forEach(breakSums);
-  const tallest = Math.max(...copies.map((copy) => copy.offsetHeight));
-  for (const copy of copies) copy.remove();
-  line.style.minHeight = `${tallest}px`;
+  const frames = scene.frames.slice(0, MOST_TOGETHER);
+  for (const [name, fill] of [[".line.now", (copy, frame) => { copy.innerHTML = lineOf(frame); }], [".where", (copy, frame) => copy.append(...sentenceOf(frame))]]) {
+    const box = $(name, stage);
+    box.style.minHeight = "";
+    box.replaceChildren();
+    const copies = frames.map((frame) => { const copy = box.cloneNode(); fill(copy, frame); return copy; });
+    box.after(...copies);
+    copies.forEach(breakSums);
+    const tallest = Math.max(...copies.map((copy) => copy.offsetHeight));
+    for (const copy of copies) copy.remove();
+    box.style.minHeight = `${tallest}px`;
+  }
 }
 
-// Heading, formula and reason are those of the sheet.
+// Heading and formula are those of the sheet; the first step of the walk leads to what it begins with.
 function tellStep() {
   const section = sectionOf(scene.item);
   const heading = makeOf("h2", $("h2", section).innerHTML, { id: "stage-heading", tabindex: "-1" });
   const altered = section.classList.contains("edited");
-  const parts = [...$$(altered ? ".altered" : ".line.formula, .tempered, .why", section)].map((part) => part.cloneNode(true));
+  const parts = [...$$(altered ? ".altered" : ".line.formula, .tempered", section)].map((part) => part.cloneNode(true));
   for (const part of parts) {
     part.removeAttribute("tabindex");
     if (part.matches(".formula")) for (const math of $$("math", part)) colourLetters(math, scene.hues);
   }
   parts.sort((one, other) => other.matches(".formula") - one.matches(".formula"));
+  const source = scene.item === route[0] && acts.find(isSource);
+  if (source) parts.push(make("a", "Where queries, keys and values come from", { href: `#${source.name}`, class: "before" }));
   $(".heading", stage).replaceChildren(heading, ...parts);
   reachable();
-}
-
-// What is in sight of the strip: the step of the stage in its middle.
-function bringIntoSight(link) {
-  const strip = $("#contents ul");
-  if (link) strip.scrollLeft += link.getBoundingClientRect().left + link.offsetWidth / 2 - strip.getBoundingClientRect().left - strip.clientWidth / 2;
 }
 
 function fillCell(cell, full) {
@@ -369,54 +357,62 @@ function fillCell(cell, full) {
   cell.ariaLabel = !full ? "not computed yet" : cell.classList.contains("masked") ? `${text}, masked` : null;
 }
 
-const resultCells = () => [...scene.cells.values()].flat().filter((cell) => cell.classList.contains("result"));
+const PHASES = ["part", "sum", "share"];
+
+// Whether an entry of the step, or what it puts in, stands there in a frame.
+function isFilled(frame, what, place) {
+  const { item, shares } = scene;
+  if (hasRow(item) && lineIn(item, place) !== followed.row) return allRows;
+  if (frame.opens) return false;
+  if (frame.at) return keyIn(item, place) <= frame.k;
+  return !shares || PHASES.indexOf(what) <= PHASES.indexOf(frame.phase);
+}
 
 function paintFrame(at) {
   scene.at = at;
   const frame = scene.frames[at];
-  const { item, h } = scene;
-  if (scene.product) {
-    const { worked, inSight } = scene;
-    scene.worked = { k: frame.term ? frame.term - 1 : worked.k, j: frame.at?.j ?? worked.j };
-    if (!inSight.inner.includes(scene.worked.k) || !inSight.columns.includes(scene.worked.j)) drawPicture();
-  }
+  const { item, h, product, shares } = scene;
+  const isAsked = (place) => hasRow(item) && lineIn(item, place) === followed.row;
+  scene.worked.j = frame.at?.j ?? scene.worked.j;
+  if (scene.drawn !== Boolean(frame.closes) || (product && !frame.closes && !scene.inSight.columns.includes(scene.worked.j))) drawPicture(frame);
   for (const cell of $$(".lit, .focal", stage)) cell.classList.remove("lit", "focal");
-  const light = (key, kind = "lit") => { for (const cell of scene.cells.get(key) ?? []) if (!cell.classList.contains("result")) cell.classList.add(kind); };
-  if (scene.shares) paintShares(frame, light);
-  else {
-    const filled = new Set(scene.frames.filter((one, k) => k <= at && one.at && !one.term).map(({ at: { i, j } }) => `${i}|${j}`));
-    for (const cell of resultCells()) {
-      const { i, j } = cell.entry;
-      fillCell(cell, filled.has(`${i}|${j}`));
-      cell.classList.toggle("focal", Boolean(frame.at) && frame.at.i === i && frame.at.j === j);
-    }
-    if (frame.at) {
-      const env = { ...frame.at, h };
-      for (const entry of reads(item.rule, env)) light(entry.key);
-      if (frame.term) for (const part of [scene.product.left, scene.product.right]) light(entryAt(part, { ...env, [scene.product.index]: frame.term - 1 }).key, "focal");
+  for (const cell of [...scene.spots.values(), ...[...scene.cells.values()].flat()]) {
+    const { entry, what = "share" } = cell;
+    if (cell.classList.contains("result")) {
+      fillCell(cell, isFilled(frame, what, entry));
+      const isWorked = frame.at ? frame.at.i === entry.i && frame.at.j === entry.j : !frame.opens && isAsked(entry) && (!shares || what === frame.phase);
+      cell.classList.toggle("focal", isWorked);
+      cell.classList.toggle("lit", !isWorked && Boolean(frame.phase) && isAsked(entry) && !cell.classList.contains("empty"));
+    } else if (hasRow(item) && hasRow(entry.item)) {
+      const isOther = !allRows && lineIn(entry.item, entry) !== followed.row;
+      cell.classList.toggle("aside", isOther);
+      if (route.includes(entry.item)) fillCell(cell, !isOther);
     }
   }
+  const worked = frame.at ? [frame.at] : frame.opens || frame.closes || !hasRow(item) ? [] : alongside(workedOut(frame));
+  for (const { key } of worked.flatMap((place) => [...reads(item.rule, { ...place, h })]))
+    for (const cell of scene.cells.get(key) ?? []) if (!cell.classList.contains("result")) cell.classList.add("lit");
   const line = $(".line.now", stage);
   line.innerHTML = lineOf(frame);
   breakSums(line);
   reachable([line]);
-  const [place, done] = whereIs(frame);
-  $(".where", stage).replaceChildren(make("span", place), done);
-  if (playing === null) $("#said").textContent = place + done;
+  const where = $(".where", stage);
+  where.replaceChildren(...sentenceOf(frame));
+  const words = frame.closes ? $(".seen", stage).innerText : where.textContent;
+  if (playing === null) $("#said").textContent = words;
   const slider = $("#frame");
-  slider.value = at;
-  slider.setAttribute("aria-valuetext", place + done);
-  const [first, last] = [at === 0 && item === acts[0], isLast() && item === acts[acts.length - 1]];
-  document.body.classList.toggle("opening", first);
-  $("#back").setAttribute("aria-disabled", String(first));
-  $("#onward").setAttribute("aria-disabled", String(last));
-  $("#onward").textContent = isLast() && !last ? "Next step →" : "Next →";
+  slider.value = Math.max(scene.walk.findIndex((one) => one.item === item && one.at === at), 0);
+  slider.setAttribute("aria-valuetext", words);
+  document.body.classList.toggle("opening", Boolean(frame.opens));
+  stage.classList.toggle("closing", Boolean(frame.closes));
+  $("#back").setAttribute("aria-disabled", String(at === 0 && !neighbour(-1)));
+  $("#onward").setAttribute("aria-disabled", String(isLast()));
   tellPlaying();
   for (const box of $$(".picture-on-stage .scroll", stage)) showIn(box, $(".focal", box) ?? $(".lit", box));
   const [picture, bar] = [$(".picture-on-stage", stage), $(".bar", stage).offsetHeight];
   stage.style.setProperty("--bar", `${bar}px`);
   const isWhole = picture.offsetHeight + 24 < innerHeight - bar - covered();
-  if (at) (isWhole ? picture : $(".focal.result", stage))?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: calm() });
+  if (!frame.opens) (isWhole ? picture : $(".focal.result", stage))?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: calm() });
 }
 
 // A matrix that is wider than the screen is scrolled to the entry that is looked at.
@@ -426,53 +422,26 @@ function showIn(box, cell) {
   if (inner.left < outer.left || inner.right > outer.right) box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
 }
 
-const isLast = () => scene.at === scene.frames.length - 1;
-
-function paintShares(frame, light) {
-  const { item, h, shares } = scene;
-  const order = ["part", "sum", "share"];
-  const reached = (what, line, k) => {
-    if (frame.phase === undefined) return false;
-    return k < frame.done || (k === frame.done && order.indexOf(what) <= order.indexOf(frame.phase));
-  };
-  const lines = [...new Set(scene.frames.slice(1).map((one) => one.line))];
-  const state = (cell, what, i, j) => {
-    const line = shares.byRow ? i : j;
-    fillCell(cell, reached(what, line, lines.indexOf(line)));
-    cell.classList.toggle("focal", frame.line === line && frame.phase === what);
-    cell.classList.toggle("lit", frame.line === line && order.indexOf(what) < order.indexOf(frame.phase));
-  };
-  for (const [spot, cell] of scene.spots) {
-    const [what, i, j] = spot.split("|");
-    state(cell, what, Number(i), Number(j));
-  }
-  for (const cell of resultCells()) state(cell, "share", cell.entry.i, cell.entry.j);
-  if (frame.phase) for (const entry of reads(item.rule, { ...workedOut(frame), h })) light(entry.key);
-}
-
-// The places of the row (or column) that is shared out at a place: those in sight, or others of so many.
-function alongside(env, some = (size) => shownOf(size).filter((k) => k !== null)) {
-  const { item, shares: { byRow } } = scene;
-  return some((byRow ? columnsOf : rowsOf)(item)).map((k) => (byRow ? { ...env, j: k } : { ...env, i: k }));
-}
+// The places of a row in sight, or of the whole row.
+const alongside = (env, some = (size) => shownOf(size).filter((k) => k !== null)) =>
+  some(widthOf(scene.item)).map((k) => ({ ...env, ...placeAlong(lineIn(scene.item, env), k, scene.item) }));
 
 // The entry of a row that is worked out: the heaviest in sight.
-function workedOut({ at, line }) {
+function workedOut({ at }) {
   const { item, h } = scene;
   if (at) return at;
   const value = ({ i, j }) => valueAt(item, placeOf(item, h, i, j));
-  return alongside({ i: line, j: line }).reduce((best, one) => (value(one) > value(best) ? one : best));
+  return alongside(placeAlong(hasRow(item) ? followed.row : 0, 0, item)).reduce((best, one) => (value(one) > value(best) ? one : best));
 }
 
 // ---- the worked line, in the colours of its factors ----
 
 function lineOf(frame) {
   const { item, h, hues } = scene;
-  if (frame.count === 0 && !frame.at && !frame.phase) return "";
+  if (frame.opens || frame.closes) return "";
   frame.prints ??= printersIn(frame, scene.least);
   dress = (piece, entry) => ({ ...piece, markup: `<mrow class="in-${hues.get(entry.item.letter) ?? ""}">${piece.markup}</mrow>` });
   try {
-    if (frame.term) return grownLine(frame);
     if (frame.phase === "part" || frame.phase === "sum") return moveLine(frame);
     const { i, j } = workedOut(frame);
     return inParts(linksOf(item, h, i, j, frame.prints));
@@ -512,7 +481,7 @@ function together() {
 
 function printersIn(frame, least) {
   const { item, h, shares } = scene;
-  if ((!frame.at && !frame.phase) || frame.term) return [null, null];
+  if (frame.opens || frame.closes) return [null, null];
   const { i, j } = workedOut(frame);
   if (frame.phase === "part") {
     const short = printer(least[1]);
@@ -524,31 +493,21 @@ function printersIn(frame, least) {
   return isRaised(shares) ? [null, printerFor(gives, least[1])] : [printerFor(gives, least[0]), null];
 }
 
-// The line while its terms are put in, the last of them with nothing behind it.
-function grownLine({ at, term }) {
-  const { item, h, product } = scene;
-  const env = { ...at, h };
-  const grown = term < product.size ? ["+", ["s", product.rule[1], product.index, term], ["…"]] : product.rule;
-  const within = (rule) => (rule === product.rule ? grown : Array.isArray(rule) ? rule.map(within) : rule);
-  const exact = [...reads(item.rule, env)].every((entry) => isExact(entry.item, entry.place));
-  return inMath(nameOf(item, h, at.i, at.j), mo(exact ? "=" : "≈"), spell(within(item.rule), env, false, printer(scene.least[0])).markup);
-}
-
 const EXPONENTIALS_IN_LINE = 4;
 const isRaised = (shares) => shares.part[0] === "x";
 
 // The places of the exponentials in the line of a row.
 const partsInSight = (env) => alongside(env).slice(0, EXPONENTIALS_IN_LINE);
 
-function moveLine({ line, phase, prints: [long, short] }) {
+function moveLine({ phase, prints: [long, short] }) {
   const { item, h, shares } = scene;
-  const env = { ...workedOut({ line }), h };
+  const env = { ...workedOut({}), h };
   if (phase === "sum") {
     const sum = shownAs(numberOfMove(shares, "sum", env));
     return inParts([[spell(shares.whole, env, true, long ?? short ?? asShown).markup], [mo(sum.exact ? "=" : "≈"), numeral(sum.text).markup]]);
   }
   const parts = partsInSight(env);
-  const all = (shares.byRow ? columnsOf : rowsOf)(item);
+  const all = widthOf(item);
   return inParts(parts.map((where, k) => {
     const [read] = reads(shares.part, where);
     const isSame = shownAs(numberOfMove(shares, "part", where)).exact && isExact(read.item, read.place);
@@ -557,56 +516,44 @@ function moveLine({ line, phase, prints: [long, short] }) {
   }));
 }
 
-const PHASES = { part: "exponentials", sum: "the sum", share: "the shares" };
-
-// Where the walk is, in words: at which place, which the picture shows too, and what is computed.
-function whereIs(frame) {
-  const { item, h, frames, shares } = scene;
-  const all = frames[frames.length - 1].count;
-  const what = shares ? (shares.byRow ? "row" : "column") + (all === 1 ? "" : "s") : all === 1 ? "entry" : "entries";
-  if (!frame.at && !frame.phase) return ["", `${all} ${what}, none computed yet.`];
-  const { i, j } = workedOut(frame);
-  const [whole, down, across] = namesOf(item, h, i, j);
-  const done = `${frame.count === all ? "all" : `${frame.count} of`} ${all} ${what} computed.`.replace("all 1 ", "the ");
-  if (frame.phase) return [`${whole}, ${shares.byRow ? down : across}: `, `${PHASES[frame.phase]}; ${done}`];
-  const place = `${entryWords(item, h, i, j)}: `;
-  if (frame.term) return [place, `term ${frame.term} of ${scene.product.size}; ${done}`];
-  return [`${place}${pretty(textAt(item, placeOf(item, h, i, j)))}; `, done];
-}
-
 // ---- walking ----
+
+// The step before or after this one: along the way of the query, and before its first step what it begins with.
+function neighbour(by) {
+  const steps = route.includes(scene.item) && (by > 0 || scene.item !== route[0]) ? route : acts;
+  return steps[steps.indexOf(scene.item) + by];
+}
+const isLast = () => scene.at === scene.frames.length - 1 && !neighbour(1);
 
 function goOn(by) {
   const to = scene.at + by;
-  if (to >= 0 && to < scene.frames.length) paintFrame(to);
-  else walkTo(acts.indexOf(scene.item) + by, by < 0);
+  if (to >= 0 && to < scene.frames.length) paintFrame(to); else walkTo(neighbour(by), by < 0);
 }
 
-function walkTo(place, atEnd = false) {
-  if (!acts[place]) return;
-  mountStep(acts[place], atEnd ? Infinity : 0);
+function walkTo(item, atEnd = false) {
+  if (!item) return;
   scrollTo(0, 0);
+  mountStep(item, atEnd ? Infinity : 0);
   remember();
 }
 
-// The first entry slowly, term by term; the others so that no step takes long.
-function paceOfNext() {
-  const next = scene.frames[scene.at + 1];
-  if (next.term || next.phase) return scene.at ? 1300 : 600;
-  return scene.at < 2 || next.count === 1 ? 900 : Math.max(180, Math.min(700, 12000 / scene.frames.length));
+function goAlong(place) {
+  const { item, at } = scene.walk[place];
+  if (item !== scene.item) mountStep(item, at); else paintFrame(at);
+  remember();
 }
 
+// A frame stays as long as it takes to read its sentence.
+const paceOfNext = () => 1000 + 45 * $(".where", stage).textContent.length;
+
 function playOn() {
-  if (isLast()) {
-    const next = acts.indexOf(scene.item) + 1;
-    walkTo(next % acts.length);
-  }
+  if (isLast()) goAlong(0);
   const advance = () => {
-    paintFrame(scene.at + 1);
-    playing = isLast() ? null : setTimeout(advance, paceOfNext());
+    goOn(1);
+    playing = isLast() || scene.frames[scene.at].closes ? null : setTimeout(advance, paceOfNext());
     tellPlaying();
   };
-  playing = setTimeout(advance, paceOfNext());
+  playing = setTimeout(advance, scene.at ? paceOfNext() : 900);
   tellPlaying();
 }
 
@@ -626,16 +573,17 @@ function tellPlaying() {
 }
 
 const walkFrames = (by) => { pauseStage(); goOn(by); };
-const walkSteps = (by) => { pauseStage(); walkTo(acts.indexOf(scene.item) + by); };
+const walkSteps = (by) => { pauseStage(); walkTo(neighbour(by)); };
+const fillRows = () => { allRows = !allRows; mountStep(scene.item, scene.at); remember(); };
 
 // ---- on and off ----
 
 const modeButton = make("button", "", { type: "button", id: "mode" });
-const modes = make("p", make("span", "one step at a time, filled in entry by entry", { class: "offer" }), { class: "mode" });
+const modes = make("p", make("span", "from its query to its output", { class: "offer" }), { class: "mode" });
 
 // What leads to the other mode. On the stage it stands among the controls, above all, with the title of the page.
 function offer(isStaged) {
-  const [words, sign, title] = isStaged ? ["All steps", "", "One below the other (key s)"] : ["Step through it", " ▸", "On a stage, one step at a time (key s)"];
+  const [words, sign, title] = isStaged ? ["All steps", "", "One below the other (key s)"] : ["Follow one token", " ▸", "On a stage, one move at a time (key s)"];
   modeButton.replaceChildren(words, make("span", sign, { "aria-hidden": "true" }));
   modeButton.title = title;
   (isStaged ? controls : modes)[isStaged ? "append" : "prepend"](modeButton);
@@ -643,30 +591,31 @@ function offer(isStaged) {
 }
 const controls = $("#controls");
 
-// The name of the step on the stage; null on the sheet.
-const stageState = () => (scene ? scene.item.name : null);
 
-// Opens the stage at a step, at the first where nothing has this name; `key` is of the entry that stands there.
+// The last frame in which an entry of the step is worked out.
+function frameOf({ i, j }, what = "share") {
+  const found = scene.frames.findLastIndex((frame) => !frame.opens && !frame.closes && (frame.at ? frame.at.i === i && frame.at.j === j : !frame.phase || frame.phase === what));
+  return Math.max(found, 0);
+}
+
+// Opens the stage at a step, at the first of the way where nothing has this name; `key` is of the entry that stands there,
+// whose query is followed.
 function openStage(name, key = null) {
-  const item = acts.find((one) => one.name === name) ?? acts[0];
+  const item = acts.find((one) => one.name === name) ?? route[0];
   if (!item) return;
   pauseStage();
   const entry = key && parsed(key);
-  if (entry?.h !== undefined && entry?.h !== null) headOnStage = entry.h;
+  if (entry && hasRow(item)) followed = { row: lineIn(item, entry), head: entry.h ?? followed.head };
   if (!staged()) {
     document.body.classList.add("staged");
     stage.hidden = false;
-    $("details", contents).open = true;
     offer(true);
     placeTemperature(true);
     measure();
     scrollTo(0, 0);
   }
   mountStep(item);
-  if (entry) {
-    const found = scene.frames.findIndex(({ at, term }) => at && !term && at.i === entry.i && at.j === entry.j);
-    if (found > 0) paintFrame(found);
-  }
+  if (entry) paintFrame(frameOf(entry));
   $("#stage-heading").focus({ preventScroll: true });
   remember();
 }
@@ -678,7 +627,6 @@ function closeStage() {
   scene = null;
   document.body.classList.remove("staged");
   stage.hidden = true;
-  if (narrow.matches) $("details", contents).open = false;
   offer(false);
   placeTemperature(false);
   measure();
@@ -693,8 +641,7 @@ function changeMode() {
   if (staged()) { closeStage(); return; }
   const chosen = pinned && parsed(pinned).item;
   if (chosen && acts.includes(chosen)) { openStage(chosen.name, pinned); return; }
-  const section = sections[Math.max(currentSection(), 0)];
-  openStage(section.id);
+  openStage(sections[Math.max(currentSection(), 0)].id);
 }
 
 modeButton.addEventListener("click", changeMode);
@@ -702,27 +649,23 @@ modeButton.addEventListener("click", changeMode);
 $("#back", stage).addEventListener("click", () => walkFrames(-1));
 $("#onward", stage).addEventListener("click", () => walkFrames(1));
 $("#play", stage).addEventListener("click", playOrPause);
-$("#frame", stage).addEventListener("input", (event) => { pauseStage(); paintFrame(Number(event.target.value)); });
+$("#frame", stage).addEventListener("input", (event) => { pauseStage(); goAlong(Number(event.target.value)); });
+$("#others", stage).addEventListener("click", () => { pauseStage(); fillRows(); });
 stage.addEventListener("click", (event) => {
-  const { head } = event.target.dataset;
+  const { target } = event;
+  const { head } = target.dataset;
   if (head !== undefined) {
     pauseStage();
-    headOnStage = Number(head);
-    mountStep(scene.item, scene.at);
+    followRow(followed.row, Number(head));
     $(`[data-head="${head}"]`, stage).focus();
   }
-  const cell = event.target.closest("td.result");
-  if (!cell) return;
+  if (target.matches(".before")) { event.preventDefault(); openStage(target.hash.slice(1)); }
+  const { entry, what } = target.closest("td.result") ?? {};
+  if (!entry) return;
   pauseStage();
-  const [what, i, j] = cell.spot ? cell.spot.split("|") : ["share", cell.entry.i, cell.entry.j];
-  const line = Number(scene.shares?.byRow ? i : j);
-  paintFrame(scene.frames.findIndex(scene.shares ? (one) => one.phase === what && one.line === line : ({ at, term }) => at && !term && at.i === i && at.j === j));
-});
-contents.addEventListener("click", (event) => {
-  const link = event.target.closest("a");
-  if (!staged() || !link || !acts.some((one) => `#${one.name}` === link.hash)) return;
-  event.preventDefault();
-  openStage(link.hash.slice(1));
+  if (hasRow(scene.item) && lineIn(scene.item, entry) !== followed.row) followRow(lineIn(scene.item, entry));
+  paintFrame(frameOf(entry, what));
+  remember();
 });
 
 let fingerAt = null; // where a finger came down
@@ -752,8 +695,9 @@ Object.assign(KEYS, {
   Escape: onStage(closeStage, onSheet.Escape),
   ArrowRight: onStage(() => walkFrames(1)),
   ArrowLeft: onStage(() => walkFrames(-1)),
-  Home: onStage(() => { pauseStage(); paintFrame(0); }),
-  End: onStage(() => { pauseStage(); paintFrame(scene.frames.length - 1); }),
+  o: onStage(() => { if (!$("#others").disabled) fillRows(); }),
+  Home: onStage(() => { pauseStage(); goAlong(0); }),
+  End: onStage(() => { pauseStage(); goAlong(scene.walk.length - 1); }),
   " ": (event) => { if (staged() && !event.target.closest("button, a, summary")) onStage(playOrPause)(event); },
 });
 
@@ -766,7 +710,7 @@ addEventListener("resize", () => {
 });
 
 for (const left of $$("#stage, .mode, #mode, #controls .title")) left.remove(); // of a copy that was saved with them
-controls.prepend(make("bdi", $("h1").textContent, { class: "title", "aria-hidden": "true" }));
+controls.prepend(make("bdi", titleOf(), { class: "title", "aria-hidden": "true" }));
 offer(false);
 if (acts.length) {
   $("header h1").after(modes);

@@ -71,6 +71,7 @@ def test_forced_colours_outline_what_is_lit_alone(opened: Callable[..., Any]) ->
     page.keyboard.press("s")
     page.locator("#contents a[href='#weights']").click()
     page.keyboard.press("ArrowRight")
+    page.keyboard.press("o")
     style = "(cells) => cells.map((cell) => getComputedStyle(cell).outlineStyle)"
     dull = page.locator("#stage .entry:not(.lit,.focal,.empty)")
     assert set(dull.evaluate_all(style)) == {"none"}

@@ -140,59 +140,105 @@ def is_product(expr: Any) -> bool:
 
 
 def walked(page: Any, derivation: Derivation, values: Evaluation, notation: Notation) -> int:
-    """Every step opened on the stage, its first and its last frame held against `derive`."""
+    """Every step opened on the stage, with all rows filled and held against `derive`."""
     digits = digits_with(derivation, values, notation)
     page.keyboard.press("s")
+    page.keyboard.press("o")
     for step in derivation.steps:
-        first = page.evaluate(SHOWN)
-        assert first["step"] == step.name
-        assert all(cell["empty"] for cell in first["cells"] if cell["result"])
-        page.keyboard.press("End")
+        page.locator(f"#contents a[href='#{step.name}']").click()
         shown = page.evaluate(SHOWN)
-        assert not any(cell["empty"] for cell in shown["cells"])
+        while any(cell["empty"] for cell in shown["cells"]):
+            assert shown["step"] == step.name
+            page.keyboard.press("ArrowRight")
+            shown = page.evaluate(SHOWN)
+        assert shown["step"] == step.name
         assert wrong_digits(shown, digits) == []
         results = {cell["key"] for cell in shown["cells"] if cell["result"] and cell["key"]}
         assert len(results) == np.prod(values.shape(step.letter)[-2:])
         if notation.convention == "rows" and is_product(step.expr):
             assert shown["falk"]
             assert wrong_products(shown, values) == []
-        page.keyboard.press("n")
     return len(derivation.steps)
 
 
 # ---- walking ---------------------------------------------------------------------------------
 
 
-def test_the_stage_is_walked_to_its_end_by_keyboard(opened: Callable[..., Any]) -> None:
+def test_a_query_is_followed_to_its_end_by_keyboard(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
     digits = digits_with(derivation, values)
     page = opened(sheet_page("causal"))
     page.keyboard.press("s")
     assert page.locator("section.step").first.is_hidden()
     seen: dict[str, list[dict[str, Any]]] = {}
+    count = 0
     while True:
         shown = page.evaluate(SHOWN)
         assert wrong_digits(shown, digits) == []
+        assert (shown["at"], shown["last"]) == (count, 11)
         seen.setdefault(shown["step"], []).append(shown)
         if shown["end"]:
             break
         page.keyboard.press("ArrowRight")
-    assert list(seen) == [step.name for step in derivation.steps]
+        count += 1
+    assert [*seen] == ["scores", "scaled", "masked", "weights", "output"]
     for name, frames in seen.items():
-        assert [shown["at"] for shown in frames] == list(range(frames[0]["last"] + 1))
         empty = [sum(cell["empty"] for cell in shown["cells"]) for shown in frames]
-        assert empty[0] > 0 and empty[-1] == 0 and empty == sorted(empty, reverse=True), name
-    scores = seen["scores"]
-    assert "none computed yet" in scores[0]["where"] and "9 of 9" not in scores[-1]["where"]
-    assert [in_text(shown["line"]) for shown in scores[1:4]] == [
-        "x = 1·1 + ⋯",
-        "x = 1·1 + 0·1",
-        "x = 1·1 + 0·1 = 1",
+        assert empty == sorted(empty, reverse=True), name
+        for shown in frames:
+            filled = [cell for cell in shown["cells"] if cell["result"] and not cell["empty"]]
+            rows = {
+                (cell["key"] or cell["spot"].replace("|", "||", 1)).split("|")[2] for cell in filled
+            }
+            assert rows <= {"2"}
+    assert [in_text(shown["line"]) for shown in seen["scores"][1:]] == [
+        "x = 1·1 + 1·1 = 2",
+        "x = 1·0 + 1·1 = 1",
+        "x = 1·1 + 1·2 = 3",
     ]
-    for name in ("Q", "scores", "output"):
+    for name in ("scores", "output"):
         for shown in seen[name]:
-            if "term" not in shown["where"] and shown["line"]:
+            if shown["line"]:
                 assert list(faults(in_text(shown["line"]), 4, {})) == []
+
+
+def test_other_rows_are_filled_and_emptied(opened: Callable[..., Any]) -> None:
+    derivation, values = sheet("causal")
+    page = opened(html_document(Shown(derivation, values)))
+    page.keyboard.press("s")
+    page.keyboard.press("ArrowRight")
+
+    def empty() -> int:
+        return sum(cell["empty"] for cell in page.evaluate(SHOWN)["cells"])
+
+    assert empty() == 8
+    page.get_by_role("button", name="Other rows").click()
+    assert empty() == 2 and page.locator("#others").get_attribute("aria-pressed") == "true"
+    assert wrong_digits(page.evaluate(SHOWN), digits_with(derivation, values)) == []
+    page.keyboard.press("o")
+    assert empty() == 8
+    page.locator("#stage .result").nth(4).click()  # an entry of another query, which is followed
+    assert "cat is compared with itself" in page.evaluate(SHOWN)["where"]
+    assert "follow=1.0;stage=scores;frame=2" in page.url
+
+
+def test_a_link_opens_exactly_what_was_seen(opened: Callable[..., Any]) -> None:
+    page = opened(html_document(Shown(*sheet("two_heads"))), reduced_motion="reduce")
+    page.keyboard.press("s")
+    page.locator(".heads-on-stage button").last.click()
+    page.locator("#stage .result").first.click()
+    page.keyboard.press("o")
+    page.keyboard.press("End")
+    page.get_by_role("button", name="Copy a link").click()
+    page.wait_for_function("/copied/.test(document.querySelector('#state').textContent)")
+    assert ".1.all;stage=" in page.url
+    seen = page.evaluate("document.querySelector('#stage').innerText")
+    page.goto("about:blank")
+    page.go_back()
+    assert page.evaluate("document.querySelector('#stage').innerText") == seen
+    for wrong in ("follow=99.0", "follow=0.7", "frame=99"):
+        page.evaluate(f"location.hash = '{wrong}'")
+        page.wait_for_function("/cannot use/.test(document.querySelector('#state').textContent)")
 
 
 def four(value: float, decimals: int = 4) -> Decimal:
@@ -211,8 +257,10 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
             entered(page, "#decimals", "5")
             entered(page, "#decimals", "4")
         page.keyboard.press("s")
+        page.keyboard.press("o")
         page.locator("#contents a[href='#weights']").click()
-        page.keyboard.press("End")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
         shown = page.evaluate(SHOWN)
         letter = derivation["weights"].operands[0]
         raised = np.exp(values.array(letter).reshape(-1, *values.array(letter).shape[-2:])[0])
@@ -247,8 +295,9 @@ def test_gradients_and_columns_on_the_stage(opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(derivation, values, notation=columns)))
     assert walked(page, derivation, values, columns)
     page.locator("#contents a[href='#weights']").click()
-    page.keyboard.press("ArrowRight")
-    assert "column" in page.evaluate(SHOWN)["where"]
+    page.keyboard.press("o")
+    filled = [cell["spot"] for cell in page.evaluate(SHOWN)["cells"] if not cell["empty"]]
+    assert {spot.split("|")[2] for spot in filled if spot} == {"2"}  # a column
 
 
 def test_a_wrong_transpose_would_be_found(
@@ -263,26 +312,27 @@ def test_a_wrong_transpose_would_be_found(
         monkeypatch.setattr(frame, "scripts", lambda script=script: script)
         page = opened(html_document(Shown(derivation, values)))
         page.keyboard.press("s")
-        page.locator("#contents a[href='#scores']").click()
-        page.keyboard.press("End")
+        page.keyboard.press("o")
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
         assert bool(wrong_products(page.evaluate(SHOWN), values)) == found
 
 
-def test_play_goes_through_one_step_and_can_be_paused(opened: Callable[..., Any]) -> None:
+def test_play_goes_to_the_end_and_can_be_paused(opened: Callable[..., Any]) -> None:
     page = opened(sheet_page("causal"))
     page.clock.install()
     page.keyboard.press("s")
     page.keyboard.press(" ")
-    page.clock.run_for(4_000)
+    page.clock.run_for(20_000)
     page.keyboard.press(" ")
     half = page.evaluate(SHOWN)
     assert 0 < half["at"] < half["last"]
     page.clock.run_for(60_000)
     assert page.evaluate(SHOWN)["at"] == half["at"]
     page.locator("#play").click()
-    page.clock.run_for(60_000)
+    page.clock.run_for(120_000)
     end = page.evaluate(SHOWN)
-    assert (end["step"], end["at"]) == ("Q", end["last"])
+    assert (end["step"], end["at"]) == ("output", end["last"])
     assert page.locator("#play").inner_text() == "Play"
     page.context.close()  # whose clock is no longer that of the system
 
@@ -307,11 +357,11 @@ def test_the_chosen_entry_goes_along(opened: Callable[..., Any]) -> None:
     chosen.click()
     page.keyboard.press("s")
     shown = page.evaluate(SHOWN)
-    assert shown["step"] == "scores" and "head 2" in shown["where"]
+    assert shown["step"] == "scores" and "love is compared with I" in shown["where"]
     assert page.locator(".heads-on-stage [aria-pressed=true]").inner_text() == "Head 2"
     assert [cell["key"] for cell in shown["cells"] if cell["result"] and cell["lit"]] == ["S|1|1|0"]
     page.locator(".heads-on-stage button").first.click()
-    assert "head 1" in page.evaluate(SHOWN)["where"]
+    assert page.locator(".heads-on-stage [aria-pressed=true]").inner_text() == "Head 1"
     page.keyboard.press("ArrowRight")
     page.keyboard.press("s")
     assert page.evaluate("document.activeElement.key") == "S|0|1|1"
@@ -328,11 +378,9 @@ def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None
     changed = worksheet_of(re.sub(r"(X\s*=\s*\[\s*\[)1", r"\g<1>3", text, count=1))
     derivation = changed.derivation()
     walk = digits_with(derivation, changed.evaluate(derivation))
-    for _ in derivation.steps:
-        page.keyboard.press("End")
-        shown = page.evaluate(SHOWN)
-        assert wrong_digits(shown, walk) == []
-        page.keyboard.press("n")
+    for _ in range(11):
+        page.keyboard.press("ArrowRight")
+        assert wrong_digits(page.evaluate(SHOWN), walk) == []
 
 
 def test_a_page_with_a_story_opens_on_the_stage(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from symattn import Attention
 from symattn.derivations import Derivation, Evaluation

@@ -1,0 +1,93 @@
+// The query that is followed: which row of a matrix is its own, and which steps it goes through.
+
+const sectionOf = (item) => $(`#${CSS.escape(item.name)}`);
+const acts = data.items.filter((item) => item.rule && $(`#${CSS.escape(item.name)} .home table`));
+const weighed = data.items.find((item) => item.name === "weights");
+
+const dependsOn = (rule, name) => Array.isArray(rule) ? rule.some((part, k) => !(rule[0] === "e" && k === 1) && dependsOn(part, name)) : rule === name || Boolean(rule?.by?.includes(name));
+
+function* entriesIn(rule) {
+  if (rule[0] === "e") yield rule;
+  else if (rule[0] !== "c") for (const part of rule) if (Array.isArray(part)) yield* entriesIn(part);
+}
+
+// Whether the rows (0) or the columns (1) of a matrix belong to queries, by its letter. Before the weights each entry of
+// a query's row has to read this row alone of an operand; after them the rows are those of the operands.
+const isOf = (index, name) => dependsOn(index, name) && !dependsOn(index, name === "i" ? "j" : "i");
+const axes = new Map();
+const central = weighed ?? data.items.filter((item) => item.rule && !item.alone).at(-1) ?? data.items[0];
+axes.set(central.letter, data.flipped ? 1 : 0);
+const sideWhere = (holds) => [0, 1].find((side) => holds(side));
+for (const item of data.items.slice(0, data.items.indexOf(central) + 1).reverse()) {
+  const name = "ij"[axes.get(item.letter)];
+  const read = item.rule && name ? [...entriesIn(item.rule)] : [];
+  for (const letter of new Set(read.map((entry) => entry[1]))) {
+    const side = sideWhere((one) => read.every((entry) => entry[1] !== letter || isOf(entry[3 + one], name)));
+    if (side !== undefined && !axes.has(letter)) axes.set(letter, side);
+  }
+}
+for (const item of data.items.slice(data.items.indexOf(central) + 1)) {
+  const read = [...entriesIn(item.rule ?? [])].filter((entry) => axes.has(entry[1]));
+  const side = read.length ? sideWhere((one) => read.every((entry) => isOf(entry[3 + axes.get(entry[1])], "ij"[one]))) : axes.get(item.gradientOf);
+  if (side !== undefined) axes.set(item.letter, side);
+}
+
+const axisOf = (item) => axes.get(item.letter) ?? 0;
+const hasRow = (item) => axes.has(item.letter);
+const lineIn = (item, { i, j }) => [i, j][axisOf(item)]; // of which query an entry is
+const keyIn = (item, { i, j }) => [j, i][axisOf(item)]; // of which key, or component
+const placeAlong = (line, k, item = central) => (axisOf(item) ? { i: k, j: line } : { i: line, j: k });
+const queriesOf = (item) => item.shape[axisOf(item)];
+const widthOf = (item) => item.shape[1 - axisOf(item)];
+const numbersTo = (size) => [...Array(size).keys()];
+
+// ---- which query it is ----
+
+const headsShown = (item) => $$(".home table", sectionOf(item)).map((table) => numberIn(table, "h"));
+function usual() {
+  const chosen = data.chosen && parsed(data.chosen);
+  if (chosen && chosen.item === weighed) return { row: lineIn(weighed, chosen), head: chosen.h ?? 0 };
+  const head = (acts.includes(central) && headsShown(central)[0]) || 0;
+  const sees = (row) => numbersTo(widthOf(central)).filter((key) => { const { i, j } = placeAlong(row, key); return !isMasked(central, head, i, j); }).length;
+  const rows = numbersTo(queriesOf(central));
+  return { row: rows.findLast((row) => sees(row) > 1) ?? rows.length - 1, head };
+}
+const USUALLY = usual();
+let followed = { ...USUALLY };
+let allRows = false; // whether the other rows are filled too
+
+function followRow(row, head = followed.head) {
+  followed = { row, head };
+  settle();
+}
+
+// ---- which steps it goes through ----
+
+// Those that have a row of it, and all after the weights; not those that make the queries, keys and values, nor masks and
+// constants, which the step that reads them tells of.
+const isSource = (item) => links.get(item.name)?.dataset.source !== undefined;
+const mixes = (product) => [product.left, product.right].some((part) => items.get(part[1]) === weighed);
+const isAfter = (item) => data.items.indexOf(item) > data.items.indexOf(central);
+const route = acts.filter((item) => isAfter(item) || (hasRow(item) && !isSource(item) && !weighed?.masks?.includes(item.letter) && !entriesIn(item.rule).next().done));
+if (!route.length) route.push(...acts);
+const closing = weighed && route.filter((item) => hasRow(item) && !item.gradientOf && !data.items.slice(0, data.items.indexOf(item)).some((one) => one.gradientOf)).at(-1);
+
+// The scheme of a product, or a row that is shared out among its entries.
+function schemeOf(item) {
+  const product = given.has(item.letter) ? null : productOf(item.rule);
+  const shares = product || given.has(item.letter) ? null : sharesOf(item.rule);
+  return { product, shares: shares && axisOf(item) === (shares.byRow ? 0 : 1) ? shares : null };
+}
+
+// The frames of a step: where few keys are compared or values mixed, one entry each; the moves of a row that is shared
+// out; otherwise the whole row, and of a step without a row of the query all that there is.
+const MOST_SINGLY = 4;
+function framesOf(item) {
+  const { product, shares } = schemeOf(item);
+  const opens = item === route[0] && hasRow(item) ? [{ opens: true }] : [];
+  const closes = item === closing ? [{ closes: true }] : [];
+  const isSingly = product && route.includes(item) && hasRow(item) && (!isAfter(item) || mixes(product)) && widthOf(item) <= MOST_SINGLY;
+  const moves = shares ? (isRaised(shares) ? ["part", "sum", "share"] : ["sum", "share"]).map((phase) => ({ phase }))
+    : isSingly ? numbersTo(widthOf(item)).map((k) => ({ k, at: placeAlong(followed.row, k, item) })) : [{}];
+  return [...opens, ...moves, ...closes];
+}

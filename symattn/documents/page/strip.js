@@ -1,0 +1,85 @@
+// The strip of steps: each as a small picture of its matrix, with the row that is followed outlined.
+
+const [HIGH, MOST_CELLS] = [34, 12]; // pixels, and rows or columns of a picture
+const drawnOn = new Map([["given", data.items.find((item) => !item.rule)], ...data.items.map((item) => [item.name, item])]);
+
+function pictured(item) {
+  const [rows, columns] = item.shape.map((size) => Math.min(size, MOST_CELLS));
+  const cell = Math.min(10, Math.floor(HIGH / rows));
+  const from = (k, side) => Math.floor((k * item.shape[side]) / [rows, columns][side]);
+  const h = item.heads ? Math.min(followed.head, item.heads - 1) : null;
+  const size = (i, j) => { const value = Math.abs(valueAt(item, placeOf(item, h, i, j))); return Number.isFinite(value) ? value : null; };
+  const places = numbersTo(rows).flatMap((i) => numbersTo(columns).map((j) => ({ i, j, size: size(from(i, 0), from(j, 1)) })));
+  const most = Math.max(...places.map((one) => one.size)) || 1;
+  const cells = places.map(({ i, j, size }) => `<rect x="${j * cell}" y="${i * cell}" width="${cell}" height="${cell}" ${size === null ? 'class="hides"' : `fill-opacity="${(0.08 + 0.92 * size / most).toFixed(2)}"`}/>`);
+  const line = Math.floor((followed.row * [rows, columns][axisOf(item)]) / item.shape[axisOf(item)]) * cell;
+  const [x, y, width, height] = axisOf(item) ? [line, 0, cell, rows * cell] : [0, line, columns * cell, cell];
+  const asked = hasRow(item) ? `<rect class="asked" x="${x}" y="${y}" width="${width}" height="${height}"/>` : "";
+  return small(item.role, columns * cell, rows * cell, cells.join("") + asked);
+}
+
+const small = (role, width, height, drawn) =>
+  `<svg class="small of-${role ?? "none"}" width="${width + 4}" height="${height + 4}" viewBox="-2 -2 ${width + 4} ${height + 4}" aria-hidden="true">${drawn}</svg>`;
+
+// Who attends to whom: the weights of the query as lines to its keys.
+function picturedLines() {
+  const [size, h] = [widthOf(weighed), weighed.heads ? Math.min(followed.head, weighed.heads - 1) : null];
+  const y = (k, count) => ((k + 0.5) * HIGH) / count;
+  const lines = numbersTo(size).map((k) => {
+    const { i, j } = placeAlong(followed.row, k);
+    const share = Math.min(Math.abs(valueAt(weighed, placeOf(weighed, h, i, j))) || 0, 1);
+    return `<line x1="0" y1="${y(followed.row, queriesOf(weighed))}" x2="36" y2="${y(k, size)}" stroke-width="${(4 * share).toFixed(2)}"/>`;
+  });
+  return small("a", 36, HIGH, lines.join(""));
+}
+
+function drawStrip() {
+  for (const [name, link] of links) {
+    $("svg", link)?.remove();
+    link.insertAdjacentHTML("afterbegin", name === "picture" ? picturedLines() : pictured(drawnOn.get(name)));
+  }
+}
+
+// What a reader goes to grows out of its small picture.
+function growFrom(link, target) {
+  const small = $("svg", link);
+  if (!small || !target || isStill()) return;
+  const [from, to] = [small, target].map((element) => element.getBoundingClientRect());
+  const first = `translate(${from.left - to.left}px,${from.top - to.top}px) scale(${from.width / to.width},${from.height / to.height})`;
+  target.animate([{ transformOrigin: "0 0", transform: first, opacity: 0.3 }, { transformOrigin: "0 0", transform: "none" }], { duration: 350, easing: "ease-out" });
+}
+
+contents.addEventListener("click", (event) => {
+  const link = event.target.closest("a");
+  if (!link) return;
+  const item = acts.find((one) => `#${one.name}` === link.hash);
+  if (staged() && item) {
+    event.preventDefault();
+    openStage(item.name);
+  } else if (staged()) closeStage();
+  requestAnimationFrame(() => growFrom(link, item && $(staged() ? ".picture-on-stage" : ".home figure, figure.home", staged() ? stage : sectionOf(item))));
+});
+
+// One stop of the Tab key, from which the arrows lead along.
+const stopOn = (link) => { for (const other of links.values()) other.tabIndex = other === link ? 0 : -1; };
+contents.addEventListener("keydown", (event) => {
+  const all = [...links.values()];
+  const to = { ArrowRight: all.indexOf(event.target) + 1, ArrowLeft: all.indexOf(event.target) - 1, Home: 0, End: all.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  event.stopPropagation();
+  all[Math.max(0, Math.min(to, all.length - 1))].focus();
+});
+contents.addEventListener("focusin", (event) => stopOn(event.target));
+
+for (const link of links.values()) {
+  for (const left of $$("svg, .symbol", link)) left.remove(); // of a copy that was saved with them
+  const item = drawnOn.get(link.hash.slice(1));
+  const symbol = item && (symbolIn(item) ?? symbolIn(item, 0));
+  if (symbol) link.prepend(makeOf("span", `<math>${symbol.outerHTML}</math>`, { class: `symbol in-${item.role ?? ""}`, "aria-hidden": "true" }));
+}
+contents.classList.add("drawn");
+drawStrip();
+stopOn(links.values().next().value);
+whenSettled(drawStrip);
+measure();
