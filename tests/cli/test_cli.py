@@ -168,7 +168,7 @@ def test_the_formats_are_listed_without_what_writes_them() -> None:
         "for name in ('check', 'derive', 'prove', 'variants', 'ladder', 'jacobian'):\n"
         "    try: main([name, '--help'])\n"
         "    except SystemExit: pass\n"
-        "wanted = ('documents.blocks', 'documents.code', 'documents.html', 'notation')\n"
+        "wanted = ('documents.blocks', 'documents.code', 'documents.html', 'notation.latex')\n"
         "print([m for m in wanted if 'symattn.' + m in sys.modules], file=sys.stderr)"
     )
     result = python("-c", code, check=True)

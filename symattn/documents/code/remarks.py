@@ -53,7 +53,7 @@ def seen(mask: MatrixExpr) -> str:
     """Why a mask is there; nothing of one whose line says it, or that is made of a given matrix.
 
     >>> from symattn.nodes.masks import Causal, Padding
-    >>> seen(Causal(4, 4)), seen(sympy.MatAdd(Causal(4, 4), Padding(4, 4, 3)))[-69:]
+    >>> seen(Causal(4, 4)), seen(sympy.MatAdd(Causal(4, 4), Padding(4, 4, 3)))[-67:]
     ('', 'the key is not later than the query, and if the key is not padding.')
     """
     plain = getattr(mask, "word", "") in _PLAIN or mask.atoms(sympy.MatrixSymbol)
