@@ -19,7 +19,6 @@ from symattn.documents.page.frame import FILES
 PARTS = (
     "basics.js",  # elements, keys, being told of a change
     "certified.js",  # numbers with proven digits
-    "certified_arrays.js",
     "reading.js",  # numbers as people type them
     "rules.js",  # of what an entry is made; worked lines
     "state.js",  # what was changed, and what follows from it

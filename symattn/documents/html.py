@@ -16,7 +16,6 @@ from itertools import islice
 
 from symattn.derivations import Derivation, Evaluation, Item, Place, Step, worked
 from symattn.documents.blocks import Line
-from symattn.documents.code.program import at_sizes
 from symattn.documents.data import Data
 from symattn.documents.latex import displays
 from symattn.documents.outline import Outline, Section, outline
@@ -28,7 +27,7 @@ from symattn.documents.page.figures import figure
 from symattn.documents.page.heated import heated, letter
 from symattn.documents.page.latex import latex_data, latex_names
 from symattn.documents.page.lines import Lines
-from symattn.documents.page.live import Live, live_program
+from symattn.documents.page.live import Live, live
 from symattn.documents.page.matrices import GAPS, HeadView, MatrixView, head_of
 from symattn.documents.page.numbers import number_data
 from symattn.documents.page.rules import rule_data
@@ -231,18 +230,18 @@ class _Page:
             *(self.input(section, by_name[section.name]) for section in self.outline.given),
             class_="given",
         )
-        live = live_program(at_sizes(self.derivation, self.evaluation.sizes))
+        changes = live(self.derivation)
         steps = []
         for section in self.outline.steps:
             step = by_name[section.name]
             assert isinstance(step, Step)
             values, result = self.values(step), self.result(step)
             is_switched = step.fixed and not step.operands
-            warm = self.warm(section) if step.letter == live.tempered else ()
+            warm = self.warm(section) if step.letter == changes.tempered else ()
             steps.append(_step(self.outline, section, values, result, is_switched, warm))
         shown = [self.matrices[item.letter] for item in by_name.values() if item.weights]
         picture = weights.section(shown[-1]) if shown else Markup()
-        data = _Data(self, live).data()
+        data = _Data(self, changes).data()
         if series is not None:
             data["chunk"] = series[0]
         claimed = Markup()
@@ -255,8 +254,7 @@ class _Page:
             self.parts,
             picture=picture,
             data=_json(data),
-            program=live.code,
-            tempered=live.tempered,
+            tempered=changes.tempered,
             worksheet=self.shown.worksheet is not None,
             claimed=claimed,
             scrubber=Markup() if series is None else frame.scrubber(*series),
@@ -358,7 +356,6 @@ class _Data:
         entry: dict[str, Data] = {
             "name": item.name,
             "letter": item.letter,
-            "variable": self.live.names[item.letter],
             "heads": len(matrix.heads) if item.per_head else 0,
             "shape": matrix.shape,
             "labels": [_place(names, self.labels) for names in matrix.labels],

@@ -200,15 +200,13 @@ const certified = (() => {
     return quotient(sign(x) === 1 ? 1 : small, sum([1, small]));
   }
 
-  // Each e^x over the sum of all, and of those `beside`: both over the power of about the largest x.
-  function shares(row, beside = []) {
-    const all = [...row, ...beside];
+  // What e^x is a share of: the sum of all e^y, each over the power of about the largest y.
+  function together(row) {
     const size = (x) => { const value = enclose(x, BITS[0]); return value ? Number(value.m) * 2 ** value.e : NaN; };
-    const floats = all.map((x) => (isSpecial(x) ? -Infinity : size(x)));
-    const most = all[floats.indexOf(Math.max(...floats))];
-    const powers = all.map((x) => exp(most === undefined || isSpecial(most) ? x : minus(x, most)));
-    const total = sum(powers);
-    return powers.slice(0, row.length).map((power) => quotient(power, total));
+    const floats = row.map((x) => (isSpecial(x) ? -Infinity : size(x)));
+    const largest = row[floats.indexOf(Math.max(...floats))];
+    const most = largest === undefined || isSpecial(largest) ? ZERO : largest;
+    return { most, sum: sum(row.map((x) => exp(minus(x, most)))) };
   }
 
   // ---- balls: every number between (m − r)·2^e and (m + r)·2^e; null where nothing is known ----
@@ -863,7 +861,7 @@ const certified = (() => {
   }
 
   return {
-    allow, ofFloat, certain, sum, product, quotient, minus, sqrt, power, exp, sigmoid, shares, order, enclose, larger, largest, ordered, firstLargest,
+    allow, ofFloat, certain, sum, product, quotient, minus, sqrt, power, exp, sigmoid, together, order, enclose, larger, largest, ordered, firstLargest,
     threshold, fixed, shown, read, made, nearest, onCircle, OF_ONE, LOWEST, UNKNOWN,
   };
 })();

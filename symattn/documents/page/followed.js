@@ -4,8 +4,6 @@ const sectionOf = (item) => $(`#${CSS.escape(item.name)}`);
 const acts = data.items.filter((item) => item.rule && $(`#${CSS.escape(item.name)} .home table`));
 const weighed = data.items.find((item) => item.name === "weights");
 
-const dependsOn = (rule, name) => Array.isArray(rule) ? rule.some((part, k) => !(rule[0] === "e" && k === 1) && dependsOn(part, name)) : rule === name || Boolean(rule?.by?.includes(name));
-
 function* entriesIn(rule) {
   if (rule[0] === "e") yield rule;
   else if (rule[0] !== "c") for (const part of rule) if (Array.isArray(part)) yield* entriesIn(part);

@@ -50,7 +50,7 @@ _NONE = Markup()
 class Body:
     """A derivation, or a chunk of a series, as the parts of a page.
 
-    `data` is JSON and `program` JavaScript, both of our own making. `tempered` is the letter of
+    `data` is JSON of our own making. `tempered` is the letter of
     what its temperature divides, "" for none; `worksheet`: whether the page offers one. `scrubber`
     leads to the other chunks of a series.
     """
@@ -61,7 +61,6 @@ class Body:
     parts: Parts
     picture: Markup = _NONE
     data: str = ""
-    program: str = ""
     tempered: str = ""
     worksheet: bool = False
     claimed: Markup = _NONE
@@ -71,11 +70,6 @@ class Body:
     def title(self) -> str:
         """Its title, or a usual one."""
         return self.outline.title or "Attention, step by step"
-
-    @property
-    def script(self) -> str:
-        """The program, without indentation and comments."""
-        return re.sub(r"(?m)^ *(?://.*\n)?", "", self.program)
 
     @property
     def contents(self) -> Markup:
@@ -171,9 +165,8 @@ def page(title: str, frames: Sequence[Body]) -> str:
     styles = (*STYLES, "series.css") if is_series else STYLES
     tints = palette(".claimed") if any(one.claimed for one in frames) else ""
     style = stylesheet() + tints + "".join(map(_file, styles))
-    program = _series(frames) if is_series else first.script
     data = first.data
-    script = "\n".join(["(() => {", '"use strict";', program, scripts(), "})();"]) if data else ""
+    script = "" if not data else _in_series(scripts()) if is_series else scripts()
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -207,12 +200,9 @@ def _data(body: Body) -> Markup:
     return el("script", Markup(body.data), type="application/json", id="data")
 
 
-def _series(frames: Sequence[Body]) -> str:
-    """What puts the chunk in place that is asked for, and the program of each; equal ones once."""
-    programs = list(dict.fromkeys(one.script for one in frames))
-    which = [programs.index(one.script) for one in frames]
-    made = "".join(f"(() => {{\n{one}\nreturn calculation;\n}})(),\n" for one in programs)
-    return "\n".join([_file("series.js"), f"const calculation = [\n{made}][{which}[chunk - 1]];"])
+def _in_series(program: str) -> str:
+    """The program, behind what puts the chunk in place that is asked for."""
+    return "\n".join(["(() => {", '"use strict";', _file("series.js"), program, "})();"])
 
 
 def scrubber(number: int, titles: Sequence[str]) -> Markup:

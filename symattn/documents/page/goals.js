@@ -54,11 +54,11 @@ function outputOf(target) {
 const TRIED = [[-0.5, 0.5], [0.5, -0.5], [-0.5, -0.5], [0.5, 0.5], [0, 0.6], [0.6, 0], [-0.6, 0], [0, -0.6], [0.3, -0.4], [-0.3, 0.4]];
 function outputInReach() {
   const now = [0, 1].map((c) => valueAt(mixed.item, outputAt(c)));
-  const kept = [...given].map(([letter, { numbers, floats, texts }]) => [letter, { numbers: Numbers.from(numbers), floats: floats.slice(), texts: [...texts] }]);
+  const kept = [...given].map(([letter, { numbers, floats, texts }]) => [letter, { numbers: [...numbers], floats: floats.slice(), texts: [...texts] }]);
   let found = null;
   for (const tried of TRIED) {
     if (!aim(tried.map((part) => onGrid(part * reach)))) break;
-    const output = [0, 1].map((c) => computed(floating, "floats", certified.nearest(divisor)).get(mixed.item.letter)[outputAt(c)]);
+    const output = [0, 1].map((c) => computed("floats").get(mixed.item.letter)[outputAt(c)]);
     const target = output.map((x) => Number(x.toFixed(1)));
     const isFar = Math.hypot(...target.map((x, c) => x - now[c])) > 0.5;
     if (isFar && output.every((x, c) => Math.abs(x - target[c]) < 0.045)) { found = target.map(String); break; }

@@ -6,35 +6,9 @@
 const AT_ONCE = 2000;
 const entries = data.items.reduce((sum, item) => sum + item.texts.length, 0);
 
-const OF_FLOATS = {
-  "√": Math.sqrt, exp: Math.exp, ln: Math.log, tanh: Math.tanh, sin: Math.sin, cos: Math.cos, abs: Math.abs,
-  erf: Math.tanh, // rises as erf does, which is all that is asked here
-  "σ": (x) => 1 / (1 + Math.exp(-x)),
-  elu1: (x) => (x < 0 ? Math.exp(x) : x + 1),
-  max0: (x) => Math.max(x, 0), min1: (x) => Math.min(x, 1), above0: (x) => +(x > 0), below1: (x) => +(x < 1),
-};
-// Floats as a kind of numbers (`CERTIFIED`). An exponential too small for one is NaN: that trial tells nothing.
-const constants = new Map();
-const FLOATS = {
-  constant: (written) => constants.get(written) ?? constants.set(written, certified.nearest(certified.made(written[0]))).get(written),
-  certain: Number, sum: summedUp, product: (a, b) => a * b, quotient: (a, b) => a / b, power: (x, k) => x ** k, order: (a, b) => (a === b ? 0 : a - b),
-  exp: (x) => Math.exp(x) || (x === -Infinity ? 0 : NaN), OF_ONE: OF_FLOATS,
-  largest: (row) => Math.max(...row), first: (row) => row.indexOf(Math.max(...row)), threshold: thresholdOf,
-  share: (own, row) => shareOf(own(), row()),
-};
-
-// The t with Σ max(x − t, 0) = 1.
-function thresholdOf(row) {
-  let sum = -1;
-  const ranked = row.filter(Number.isFinite).sort((a, b) => b - a);
-  return Math.max(...ranked.map((x, k) => (sum += x) / (k + 1)));
-}
-
-// A share of exponentials, none of which is too large.
-function shareOf(own, row) {
-  const most = Math.max(...row);
-  return most === -Infinity ? 0 : Math.exp(own - most) / row.reduce((sum, x) => sum + Math.exp(x - most), 0);
-}
+// Floats that tell in which sums terms cancel. An exponential too small for one is NaN: that trial tells nothing; and erf
+// is what rises as it does.
+const TRIED_FLOATS = { ...FLOATS, sum: summedUp, exp: (x) => Math.exp(x) || (x === -Infinity ? 0 : NaN), OF_ONE: { ...FLOATS.OF_ONE, erf: Math.tanh } };
 
 // Whether a rule reads one of the places of these letters, whatever the numbers are.
 function touches(rule, env, places) {
@@ -63,7 +37,7 @@ const isRead = (item) => computedItems.some((other) => other.sources.has(item.le
 
 // The numbers as floats, with all their bits, also of a page that nobody changed.
 let unchanged;
-const floatsNow = () => live || (unchanged ??= computed(floating, "floats", 1));
+const floatsNow = () => live || (unchanged ??= computed("floats"));
 
 // The largest term of a sum with terms of both signs.
 let widest = 0;
@@ -113,7 +87,7 @@ function* reaching(key, direct) {
       note(read, step, at);
       if (!touches(step.rule, env, changed)) continue;
       widest = 0;
-      const tried = (trial) => evaluate(step.rule, env, ({ letter }, where) => (trial.get(letter) || base.get(letter))[where], null, FLOATS) / cooler;
+      const tried = (trial) => evaluate(step.rule, env, ({ letter }, where) => (trial.get(letter) || base.get(letter))[where], null, TRIED_FLOATS) / cooler;
       const before = tried(base);
       trials.forEach((trial, k) => {
         const after = tried(trial);

@@ -38,6 +38,8 @@ def number_data(value: sympy.Expr) -> Data:
             return ["*", *[number_data(base)] * int(exponent)]
         case sympy.Pow(args=(sympy.Rational() as base, sympy.Rational() as exponent)) if base > 0:
             return ["^", _rational(base), int(exponent.p), int(exponent.q)]
+        case sympy.Pow(args=(base, exponent)) if base.is_positive and base is not sympy.S.Exp1:
+            return ["exp", ["*", number_data(exponent), ["ln", number_data(base)]]]
     if value in (sympy.S.Exp1, sympy.S.Pi):
         return ["exp", 1] if value is sympy.S.Exp1 else ["π"]
     if type(value) in _CALLED:

@@ -19,10 +19,10 @@ const shipped = new WeakMap(); // a cell → the text it came with
 for (const item of data.items) {
   item.texts = item.text.split(" ");
   if (!item.values) continue;
-  const numbers = Numbers.from(item.values, certified.made);
+  const numbers = item.values.map(certified.made);
   const floats = Float64Array.from(numbers, certified.nearest);
   item.first = { numbers, floats, texts: item.values.map((value, place) => (Array.isArray(value) ? item.texts[place] : String(value))) };
-  given.set(item.letter, { numbers: Numbers.from(numbers), floats: floats.slice(), texts: [...item.first.texts] });
+  given.set(item.letter, { numbers: [...numbers], floats: floats.slice(), texts: [...item.first.texts] });
 }
 
 const equal = (a, b) => a === b || certified.order(a, b) === 0;
@@ -52,7 +52,7 @@ function rounded(value) {
 // The temperature is an entry like any other of the rule that it is put into: of the step that it divides.
 const warmth = { letter: "temperature", heads: 0, shape: [1, 1], entry: [data.temperature[0], data.temperature[0]] };
 items.set(warmth.letter, warmth);
-const isWarm = (item) => Boolean(live) && temperature !== "1" && item.letter === data.tempered;
+const isWarm = (item) => temperature !== "1" && item.letter === data.tempered;
 function ruleOf(item) {
   if (!isWarm(item)) return item.rule;
   const [kind, above, below, isEmpty] = item.rule;
@@ -96,6 +96,9 @@ function numberAt(item, place) {
 const look = (table, env) => (table && table.by ? table.by.reduce((part, name) => part[env[name]], table.of) : table);
 const indexAt = (index, env) => (typeof index === "string" ? env[index] : look(index, env));
 
+// Whether a rule, or an index in it, depends on what an index is.
+const dependsOn = (rule, name) => Array.isArray(rule) ? rule.some((part, k) => !(rule[0] === "e" && k === 1) && dependsOn(part, name)) : rule === name || Boolean(rule?.by?.includes(name));
+
 function* along([body, name, size], env) {
   for (let k = 0; k < size; k++) yield [body, { ...env, [name]: k }];
 }
@@ -115,8 +118,37 @@ const CERTIFIED = {
   constant: (written) => certified.made(written[0]),
   power: (x, k) => Array(k).fill(x).reduce(certified.product, certified.certain(1)),
   first: (row) => certified.certain(certified.firstLargest(row).indexOf(1)),
-  share: () => null,
+  kept: (rule, env, make) => make(),
 };
+
+// Floats as such a kind.
+const constants = new Map();
+const FLOATS = {
+  constant: (written) => constants.get(written) ?? constants.set(written, certified.nearest(certified.made(written[0]))).get(written),
+  certain: Number, sum: (terms) => terms.reduce((a, b) => a + b, 0), product: (a, b) => a * b, quotient: (a, b) => a / b, power: (x, k) => x ** k,
+  order: (a, b) => (a === b ? 0 : a - b), exp: Math.exp,
+  OF_ONE: {
+    "√": Math.sqrt, exp: Math.exp, ln: Math.log, tanh: Math.tanh, sin: Math.sin, cos: Math.cos, abs: Math.abs,
+    erf: (x) => certified.nearest(certified.OF_ONE.erf(certified.ofFloat(x))),
+    "σ": (x) => 1 / (1 + Math.exp(-x)),
+    elu1: (x) => (x < 0 ? Math.exp(x) : x + 1),
+    max0: (x) => Math.max(x, 0), min1: (x) => Math.min(x, 1), above0: (x) => +(x > 0), below1: (x) => +(x < 1),
+  },
+  largest: (row) => Math.max(...row), first: (row) => row.indexOf(Math.max(...row)), threshold: thresholdOf,
+  minus: (a, b) => a - b,
+  together(row) {
+    const most = Math.max(...row, -Number.MAX_VALUE);
+    return { most, sum: row.reduce((sum, x) => sum + Math.exp(x - most), 0) };
+  },
+  kept: CERTIFIED.kept,
+};
+
+// The t with Σ max(x − t, 0) = 1.
+function thresholdOf(row) {
+  let sum = -1;
+  const ranked = row.filter(Number.isFinite).sort((a, b) => b - a);
+  return Math.max(...ranked.map((x, k) => (sum += x) / (k + 1)));
+}
 
 function compared([left, sign, right], env, at, numbers) {
   const found = numbers.order(...[left, right].map((part) => evaluate(part, env, at, null, numbers)));
@@ -161,13 +193,13 @@ function evaluate(rule, env, at = numberAt, ready = null, numbers = CERTIFIED) {
     case "+": return numbers.sum(all());
     case "*": return all().reduce(numbers.product);
     case "/": {
-      const isShare = first[0] === "x" && second[0] === "s" && second[1][0] === "x";
-      const share = isShare ? numbers.share(() => value(first[1]), () => over(second[1][1], second[2], second[3])) : null;
-      if (share !== null) return share;
-      const below = value(second);
-      return rule[3] && !ready && numbers.order(below, 0) === 0 ? numbers.certain(0) : numbers.quotient(value(first), below);
+      const isShare = !ready && first[0] === "x" && second[0] === "s" && second[1][0] === "x";
+      const whole = isShare && numbers.kept(second, env, () => numbers.together(over(second[1][1], second[2], second[3])));
+      const below = isShare ? whole.sum : value(second);
+      if (rule[3] && !ready && numbers.order(below, 0) === 0) return numbers.certain(0);
+      return numbers.quotient(isShare ? numbers.exp(numbers.minus(value(first[1]), whole.most)) : value(first), below);
     }
-    case "s": return numbers.sum(over(first, second, rule[3]));
+    case "s": return numbers.kept(rule, env, () => numbers.sum(over(first, second, rule[3])));
     case "x": return numbers.exp(value(first));
     case "f": return numbers.OF_ONE[first](value(second));
     case "^": return numbers.power(value(first), second);

@@ -2,23 +2,25 @@
 
 let certifying = null; // the timer of the work that proves the digits anew
 
-const [floating, exactly] = [calculation(Float64Array, () => ({})), calculation(Numbers, certifiedArrays)];
+// Keeps what is the same for several entries: the parts of a rule by the indices that they depend on.
+function keeping() {
+  const found = new Map();
+  return (rule, env, make) => {
+    if (!found.has(rule)) found.set(rule, { names: Object.keys(env).filter((name) => dependsOn(rule, name)), by: new Map() });
+    const { names, by } = found.get(rule);
+    const key = names.map((name) => env[name]).join();
+    if (!by.has(key)) by.set(key, make());
+    return by.get(key);
+  };
+}
 
-// The program's results by letter, as shown: of `kind`, the floats or the certified numbers that were given.
-function computed({ attention, transpose }, kind, divisor) {
-  const inputs = {};
-  for (const [letter, values] of given) {
-    const item = items.get(letter);
-    const whole = { shape: item.heads ? [item.heads, ...item.shape] : [...item.shape], data: values[kind] };
-    inputs[item.variable] = data.flipped ? transpose(whole) : whole;
-  }
-  if (data.tempered) inputs.temperature = divisor;
-  const out = attention(inputs);
-  const found = new Map([...given].map(([letter, values]) => [letter, values[kind]]));
-  for (const { letter, variable } of data.items) {
-    const value = out[variable];
-    if (value) found.set(letter, (data.flipped ? transpose(value) : value).data);
-  }
+// The numbers by letter, as `floats` or certified `numbers`: those that are given, and those that follow by their rules.
+function computed(kind) {
+  const [numbers, heat] = kind === "floats" ? [FLOATS, certified.nearest(divisor)] : [CERTIFIED, divisor];
+  const kept = { ...numbers, kept: keeping() };
+  const found = new Map(data.items.map(({ letter, texts }) => [letter, given.get(letter)?.[kind] ?? Array(texts.length).fill()]));
+  const at = (item, place) => (item === warmth ? heat : (found.get(item.letter)[place] ??= evaluate(ruleOf(item), placed(item, place), at, null, kept)));
+  for (const item of data.items) item.texts.forEach((_, place) => at(item, place));
   return found;
 }
 
@@ -61,7 +63,7 @@ function recompute(holding = false) {
   if (holding && !held) steady(true);
   forget();
   held = holding;
-  live = changes().length ? computed(floating, "floats", certified.nearest(divisor)) : null;
+  live = changes().length ? computed("floats") : null;
   if (live && !held) inSlices(certifyAll(), (timer) => { certifying = timer; }, () => { certifying = null; settle(); });
   settle();
 }
@@ -97,7 +99,7 @@ const unproven = (value) => ({ text: Number.isFinite(value) ? `${rounded(value)}
 function* certify() {
   const found = new Map();
   certified.allow(MOST_OPERATIONS);
-  const all = computed(exactly, "numbers", divisor);
+  const all = computed("numbers");
   const isSpent = certified.allow(Infinity);
   let [left, beyond] = [MOST_CERTIFIED, null];
   for (const [letter, values] of all) {

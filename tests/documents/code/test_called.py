@@ -15,7 +15,6 @@ from symattn import VARIANTS
 from symattn.attention.example import small_example
 from symattn.documents.code.document import code_document
 from symattn.documents.code.languages import LANGUAGES
-from symattn.documents.page.live import live_program
 from tests.command import put
 from tests.shares import share
 
@@ -71,14 +70,6 @@ def test_every_function_of_a_program_is_called(
         else:
             found = uncalled_in_python(code)
         assert found == set(), language
-
-
-@pytest.mark.parametrize("name", share(NAMES, 8, 5))
-def test_every_function_of_a_page_is_called(name: str, node_file: NodeFile, tmp_path: Path) -> None:
-    _, inside = live_program(example(name)).code.split("\n", 1)
-    inside, _ = inside.rsplit("return {", 1)
-    module = f"const replacing = globalThis.replacing;\n{inside}"
-    assert uncalled_in_javascript(node_file, tmp_path, module, "attention", "transpose") == set()
 
 
 def test_a_function_that_is_not_called_would_be_found(node_file: NodeFile, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from functools import cache
 from typing import Any
 
@@ -37,6 +39,13 @@ def variant_page(name: str) -> str:
 def sheet_page(name: str) -> str:
     """The page of an example; where its program or styles are spoilt, `__wrapped__` makes it."""
     return html_document(Shown(*sheet(name)))
+
+
+def data_of(document: str) -> Any:
+    """What the page's program knows."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', document, re.S)
+    assert found is not None
+    return json.loads(found[1])
 
 
 def cells(page: Any) -> dict[str, str]:

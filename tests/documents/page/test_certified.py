@@ -20,18 +20,19 @@ from symattn.arithmetic.enclosure import precision
 from symattn.arithmetic.functions import FUNCTIONS as IN_FORMULAS
 from symattn.attention.example import small_example, small_numbers
 from symattn.derivations import Derivation, Evaluation
+from symattn.documents.html import html_document
 from symattn.documents.page.frame import FILES
-from symattn.documents.page.live import live_program
+from symattn.documents.page.live import live
 from symattn.documents.page.numbers import number_data
+from symattn.documents.shown import Shown
 from symattn.language.equations import derivation_of
 from symattn.step import Input
+from tests.documents.page.opening import data_of
 from tests.shares import share
 
 Tool = Callable[[str], str]
 
-CERTIFIED = "".join(
-    (FILES / name).read_text(encoding="utf-8") for name in ("certified.js", "certified_arrays.js")
-)
+CERTIFIED = (FILES / "certified.js").read_text(encoding="utf-8")
 
 
 def run(node: str, program: str, asked: object) -> Any:
@@ -174,19 +175,26 @@ def test_the_page_knows_every_function(tool: Tool) -> None:
 
 # ---- whole programs ------------------------------------------------------------------------------
 
-PROGRAM = """
-const { attention } = calculation(Numbers, certifiedArrays);
-console.log(JSON.stringify(asked.map(({ given, temperature, digits, wanted }) => {
-  const inputs = temperature ? { temperature: certified.read(temperature) } : {};
-  for (const [name, { shape, numbers }] of Object.entries(given))
-    inputs[name] = { shape, data: Numbers.from(numbers, certified.made) };
-  const out = attention(inputs);
-  return wanted.map((name) => Array.from(out[name].data, (x) => {
-    const { text, exact, proven } = certified.shown(certified.certain(x), digits);
+#: What the page computes with, its data being asked for, and what of it is shown.
+PROGRAM = "\n".join(
+    [
+        CERTIFIED,
+        "const $ = () => ({ textContent: JSON.stringify(asked.data) });",
+        *((FILES / name).read_text(encoding="utf-8") for name in ("rules.js", "state.js")),
+        """
+console.log(JSON.stringify(asked.edits.map((edit) => {
+  for (const [letter, numbers] of Object.entries(edit.given))
+    given.get(letter).numbers = numbers.map(certified.made);
+  [temperature, divisor] = [edit.temperature || "1", certified.read(edit.temperature || "1")];
+  const all = computed("numbers");
+  return edit.wanted.map((letter) => all.get(letter).map((x) => {
+    const { text, exact, proven } = certified.shown(certified.certain(x), edit.digits);
     return [text, exact, proven];
   }));
 })));
-"""
+""",
+    ]
+)
 
 #: Numbers that a reader may type: each kind of edit changes all that is given to such.
 TYPED: Mapping[str, Callable[[random.Random], str]] = {
@@ -264,27 +272,28 @@ def mismatches(
 
     `spoil` changes what the program is given, and not `derive`.
     """
-    live = live_program(derivation)
+    changes = live(derivation)
     numbers = random.Random(seed)
-    edits = [edited(kind, derivation, values, bool(live.tempered), numbers) for kind in kinds]
-    letters = [step.letter for step in derivation.steps if step.letter not in live.letters]
+    edits = [edited(kind, derivation, values, bool(changes.tempered), numbers) for kind in kinds]
+    letters = [step.letter for step in derivation.steps if step.letter not in changes.letters]
     asked = [
         {
             "given": {
-                live.names[letter]: {"shape": shape, "numbers": texts}
-                for letter, (shape, texts) in spoil(edit).given.items()
-                if letter in live.letters
+                letter: texts
+                for letter, (_, texts) in spoil(edit).given.items()
+                if letter in changes.letters
             },
             "temperature": edit.temperature,
             "digits": edit.digits,
-            "wanted": [live.names[letter] for letter in letters],
+            "wanted": letters,
         }
         for edit in edits
     ]
     compared = 0
     wrong: list[tuple[Any, ...]] = []
-    for edit, answers in zip(edits, run(node, live.code + CERTIFIED + PROGRAM, asked), strict=True):
-        true = in_python(derivation, edit, live.tempered)
+    whole = {"data": data_of(html_document(Shown(derivation, values))), "edits": asked}
+    for edit, answers in zip(edits, run(node, PROGRAM, whole), strict=True):
+        true = in_python(derivation, edit, changes.tempered)
         for letter, texts in zip(letters, answers, strict=True):
             places = np.ndindex(*true.shape(letter))
             for place, (text, exact, proven) in zip(places, texts, strict=True):

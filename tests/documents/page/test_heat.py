@@ -12,7 +12,7 @@ from symattn.derivations import Derivation, Evaluation
 from symattn.documents.blocks import Line
 from symattn.documents.html import html_document
 from symattn.documents.page.heated import heated
-from symattn.documents.page.live import live_program
+from symattn.documents.page.live import live
 from symattn.documents.shown import Shown
 from symattn.notation.text import line
 from tests.documents.page.opening import cells, entered, sheet_page, variant
@@ -33,7 +33,7 @@ WRITTEN: dict[str, tuple[Attention, str, str]] = {
 def test_the_step_that_is_divided_is_written_so(name: str) -> None:
     spec, formula, entry = WRITTEN[name]
     derivation = spec.derivation()
-    step = derivation[live_program(derivation).tempered]
+    step = derivation[live(derivation).tempered]
     lines = (Line("formula", step.formula()), Line("entry", step.entry()))
     assert [line(heated(step, one, Notation()).tree) for one in lines] == [formula, entry]
 

@@ -15,9 +15,9 @@ import pytest
 from symattn import VARIANTS, Attention, Notation, variant
 from symattn.attention.example import small_example
 from symattn.derivations import Derivation, Evaluation
-from symattn.documents.code.program import Program, recorded
+from symattn.documents import html
 from symattn.documents.html import html_document
-from symattn.documents.page import live
+from symattn.documents.page.live import Live, live
 from symattn.documents.page.matrices import MatrixView
 from symattn.documents.shown import Shown
 from symattn.errors import SymattnError
@@ -139,7 +139,6 @@ def in_order(view: MatrixView, place: int) -> int:
 
 def compare(page: Any, subject: Subject, every: bool = False) -> dict[str, Result]:
     """Changes one entry after the other of each input of an opened page, by its link."""
-    program = live.live_program(subject.derivation)
     values, notation = subject.evaluation, subject.notation
     items = {item.letter: item for item in (*subject.derivation.inputs, *subject.derivation.steps)}
     first = {
@@ -149,7 +148,7 @@ def compare(page: Any, subject: Subject, every: bool = False) -> dict[str, Resul
     }
     given = {item.letter: first[item.letter] for item in subject.derivation.inputs}
     found: dict[str, Result] = {}
-    for letter in program.letters:
+    for letter in live(subject.derivation).letters:
         view = MatrixView(items[letter], values, notation)
         result = found.setdefault(items[letter].name, Result())
         for place, text in changes(view, every):
@@ -204,11 +203,11 @@ def test_a_mask_that_stays_as_it_was_would_be_seen(
 ) -> None:
     """The program takes the mask as given, which follows from `allowed`."""
 
-    def spoilt(derivation: Derivation, given: object, **how: Any) -> Program:
-        return recorded(derivation, given=("mask",), **how)
+    def spoilt(derivation: Derivation) -> Live:
+        return Live((*live(derivation).letters, derivation["mask"].letter), "")
 
     with monkeypatch.context() as patched:
-        patched.setattr(live, "recorded", spoilt)
+        patched.setattr(html, "live", spoilt)
         subject = ALL["masked"]()
         document = page_of(subject)
     found = compare(opened(document), subject)

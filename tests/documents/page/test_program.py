@@ -27,8 +27,7 @@ def test_the_program_is_made_of_its_parts() -> None:
 
 def test_every_part_is_in_it() -> None:
     beside = {path.name for path in Path(str(frame.FILES)).glob("*.js")} - {program.PROGRAM.name}
-    # of scalars.js a page holds what it computes with, and series.js stands before the program
-    assert beside == {*program.PARTS, "scalars.js", "series.js"}
+    assert beside == {*program.PARTS, "series.js"}  # which stands before the program
 
 
 def test_esbuild_writes_it_again(node_file: Callable[[str], Path]) -> None:
