@@ -36,8 +36,8 @@ class Language:
     assignment: str
     comment: str
     header: str
-    #: An array of one, two or three axes as an argument, a number, and one with a default.
-    arguments: tuple[str, str, str, str, str]
+    #: An array of one, two or three axes as an argument, and a number with a default.
+    arguments: tuple[str, str, str, str]
     returned: str
     #: What stops a number of heads that the groups do not divide.
     refused: tuple[str, str]
@@ -71,10 +71,6 @@ class Language:
     called: Mapping[str, str] = field(default_factory=dict)
     #: Whether a name of several words is written like rowSum.
     camel: bool = False
-    #: How a number is made of whole ones where no float may round it: templates for `root`,
-    #: `power`, `quotient`, `product`, `sum`, `function` and `pi`. Where there are none, numbers are
-    #: written out.
-    numbers: Mapping[str, str] = field(default_factory=dict)
     between: str = "\n\n"
     suffix: str = ".py"
     reserved: tuple[str, ...] = ()

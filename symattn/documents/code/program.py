@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -15,9 +15,6 @@ from symattn.evaluate.walk import program_of_step
 from symattn.nodes.base import Node, shape_of
 from symattn.notation.letters import derived_from
 from symattn.step import Input, Item, Step
-
-#: A parameter that divides what the weights are made of; 1 leaves everything as it is.
-TEMPERATURE = "temperature"
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,6 @@ class Program:
 
     inputs: tuple[tuple[Input, Recorded], ...]
     steps: tuple[tuple[Step, Recorded], ...]
-    parameters: tuple[Recorded, ...] = ()
     settings: tuple[Setting, ...] = ()
     sizes: Mapping[sympy.Symbol, int] | None = None
     order: tuple[str, ...] = ()
@@ -100,46 +96,32 @@ def at_sizes(derivation: Derivation, sizes: Mapping[sympy.Symbol, int]) -> Deriv
     return replace(derivation, sizes={**sizes, **derivation.sizes})
 
 
-def recorded(
-    derivation: Derivation,
-    *,
-    given: Collection[str] = (),
-    tempered: str = "",
-    matrices: bool = False,
-) -> Program:
+def recorded(derivation: Derivation) -> Program:
     """The program of a derivation for any sizes.
 
-    Steps whose names are `given` become inputs. The step named `tempered` is divided by a
-    parameter, `TEMPERATURE`. What is learned as a single row or column is given without that axis,
-    as is its gradient, masks are conditions, and the loss is left to the caller, unless all is to
-    be `matrices`. Raises `CannotSpell` for a formula that cannot be followed.
+    What is learned as a single row or column is given without that axis, as is its gradient, masks
+    are conditions, and the loss is left to the caller. Raises `CannotSpell` for a formula that
+    cannot be followed.
     """
     recording = Recording()
     derivation = _with_heads(derivation)
     settings: dict[str, Setting] = {}
     used = {part for step in derivation.steps for part in step.expr.atoms(sympy.MatrixSymbol)}
-    own = (
-        step for step in derivation.steps if matrices or not step.is_number or step.symbol in used
-    )
-    steps = [_set(step, settings) for step in own if step.name not in given]
-    taken = [Input.of(step) for step in derivation.steps if step.name in given]
-    axes = {} if matrices else _vectors(derivation)
-    inputs, known = _given(recording, (*derivation.inputs, *taken), axes, settings)
-    temperature = recording.given(TEMPERATURE, (), batched=False)
+    own = (step for step in derivation.steps if not step.is_number or step.symbol in used)
+    steps = [_set(step, settings) for step in own]
+    axes = _vectors(derivation)
+    inputs, known = _given(recording, derivation.inputs, axes, settings)
     found: list[tuple[Step, Recorded]] = []
     for step in steps:
         value: Value = program_of_step(step, {})(known.__getitem__, recording)
-        if step.name == tempered:
-            value = recording.divide(value, temperature)
         known[step.letter] = value
         for axis in reversed(axes.get(_origin(step.letter), ())):
             value = recording.pick(value, 0, axis)
         found.append((step, value))
-    conditions = {} if matrices else _conditions(recording, found)
+    conditions = _conditions(recording, found)
     return Program(
         tuple(inputs),
         tuple((step, conditions.get(step.letter, value)) for step, value in found),
-        (temperature,) if tempered else (),
         tuple(settings.values()),
         derivation.sizes,
         derivation.order,

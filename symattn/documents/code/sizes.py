@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 import sympy
 
 from symattn.arithmetic.arrays import nearest_float
-from symattn.arithmetic.functions import ELEMENTARY
 from symattn.documents.code.bracketed import Piece
 from symattn.documents.code.language import Language
 from symattn.documents.code.program import Program
@@ -51,11 +50,9 @@ class Sizes:
         return _sum(code, sorted(expr.as_ordered_terms(), key=_lowers), self.whole)
 
     def number(self, expr: sympy.Expr) -> Piece:
-        """A number exactly where the language has it so, otherwise its nearest float."""
+        """A number: a fraction or a root as it is written, any other its nearest float."""
         if expr in (sympy.oo, -sympy.oo):
             return Piece(("" if expr == sympy.oo else "-") + self.language.infinity)
-        if self.language.numbers:
-            return self._made(expr)
         if not expr.free_symbols and not isinstance(expr, sympy.Integer):
             if isinstance(expr, sympy.Rational):
                 short = repr(nearest_float(expr))
@@ -86,33 +83,6 @@ class Sizes:
         if " " in begin + end:  # then the colon stands apart, as Black has it
             begin, end = f"{begin} " if begin else "", f" {end}" if end else ""
         return f"{begin}:{end}" + (f":{step}" if step > 1 else "")
-
-    def _made(self, expr: sympy.Expr) -> Piece:
-        """A number made of whole ones by calls."""
-        if expr.is_Integer or expr.is_Symbol:
-            return self._expr(expr, whole=True)
-        of = self.language.numbers
-        over, under = expr.as_numer_denom()
-        if under != 1:
-            return Piece(of["quotient"].format(self._made(over), self._made(under)))
-        match expr:
-            case sympy.Add() | sympy.Mul():
-                kind = "sum" if isinstance(expr, sympy.Add) else "product"
-                parts = sorted(expr.args, key=self._place)
-                return Piece(of[kind].format(", ".join(map(self._made, parts))))
-            case sympy.Pow(args=(base, exponent)) if exponent == _HALF:
-                return Piece(of["root"].format(self._made(base)))
-            case sympy.Pow(args=(base, sympy.Rational() as exponent)) if base.is_rational:
-                return Piece(of["power"].format(self._made(base), exponent.p, exponent.q))
-            case sympy.Pow(args=(base, exponent)):
-                return self._made(sympy.exp(exponent * sympy.log(base), evaluate=False))
-            case sympy.core.numbers.Exp1():
-                return Piece(of["function"].format("exp", 1))
-            case sympy.core.numbers.Pi():
-                return Piece(of["pi"])
-        if type(expr) in ELEMENTARY:
-            return Piece(of["function"].format(ELEMENTARY[type(expr)], self._made(expr.args[0])))
-        raise CannotSpell(f"{expr} has no program here")
 
     def _expr(self, expr: sympy.Expr, *, whole: bool) -> Piece:
         def inside(part: sympy.Expr) -> Piece:

@@ -62,8 +62,6 @@ class _Function:
         self.keys = {letter: keys[letter] for letter in self.results}
         for item, value in program.inputs:
             self.names.of[value] = self.inputs[item.letter]
-        for value in program.parameters:
-            self.names.of[value] = str(value.details[0])
         numeric = (i.letter for i, _ in program.inputs if i.logits or not i.fixed)
         like = self.inputs[next(numeric, program.inputs[0][0].letter)]
         self.sizes = Sizes(program, language, self.names.of_size)
@@ -149,12 +147,11 @@ class _Function:
     def _header(self) -> list[str]:
         """The first line, broken like any other though it ends with what opens the body."""
         language, style = self.language, self.language.style
-        *arrays, number, default = language.arguments
+        *arrays, default = language.arguments
         arguments = [
             arrays[value.ndim - 1].format(self.inputs[item.letter])
             for item, value in self.program.inputs
         ]
-        arguments += [number.format(one.details[0]) for one in self.program.parameters]
         arguments += [
             default.format(self.sizes.whole(one.symbol), one.kind, self.sizes.setting(one.value))
             for one in self.program.settings

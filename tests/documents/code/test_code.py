@@ -94,8 +94,8 @@ def with_numbers(derivation: Derivation, sizes: dict[str, int]) -> tuple[Derivat
     return derivation, derivation.evaluate(**given)
 
 
-def program_of(name: str, **options: Any) -> Program:
-    return recorded(derived(name), **options)
+def program_of(name: str) -> Program:
+    return recorded(derived(name))
 
 
 def inputs_of(name: str, sizes: tuple[tuple[str, int], ...] = ()) -> dict[str, Array]:

@@ -222,8 +222,6 @@ def test_what_is_learned_as_one_row_or_column_has_no_axis_of_length_1(
         assert given[name].shape == shape
         [gradient] = (found[key] for key in (f"d_{name}", f"d{name}") if key in found)
         assert gradient.shape == shape
-    whole = recorded(derivation, matrices=True)
-    assert all(value.ndim == 2 + item.per_head for item, value in whole.inputs)
 
 
 def test_a_row_for_each_token_is_not_taken_for_a_vector() -> None:
