@@ -33,6 +33,7 @@ PARTS = (
     "stage.js",  # one step at a time, move by move
     "strip.js",  # the steps as small pictures
     "large.js",
+    "supposed.js",  # what common mistakes would change
     "changing.js",  # given numbers, changed where they stand
     "controls.js",
     "link.js",  # undo, redo, the fragment of the URL

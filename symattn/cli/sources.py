@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from symattn.attention.variants import Variant
     from symattn.attention.vocabulary import Notation
     from symattn.derivations import Derivation
+    from symattn.documents.page.worksheet import Tables
     from symattn.language.spec import Equations
     from symattn.sheets.worksheet import Worksheet
 
@@ -156,7 +157,7 @@ def _of_variant(row: Variant, request: Request, notation: Notation) -> list[Job]
 
         spec, _ = small_inputs(row.spec, **sizes)
         head = head_of_variant(row.name, row.title, spec, request.gradient)
-        return [replace(job, worksheet=head)]
+        return [_on_page(job, head)]
     return [job]
 
 
@@ -188,12 +189,21 @@ def _of_worksheet(sheet: Worksheet, request: Request) -> list[Job]:
     if request.out.form == "html" and not chunks:
         from symattn.sheets.rewriting import head_of
 
-        jobs = [replace(jobs[0], worksheet=head_of(sheet))]
+        jobs = [_on_page(jobs[0], head_of(sheet))]
     if sheet.claims and request.marks:
         return _marked(jobs, chunks, sheet)
     if sheet.claims:
         return [*jobs[:-1], _unmarked(jobs[-1], len(sheet.claims), request)]
     return jobs
+
+
+def _on_page(job: Job, head: Tables) -> Job:
+    """The job with what a page offers: its worksheet, and what comes of common mistakes."""
+    from symattn.mistakes.hypotheses import supposed
+
+    if job.evaluation is None:
+        return replace(job, worksheet=head)
+    return replace(job, worksheet=head, supposed=supposed(job.shown, job.evaluation))
 
 
 def _marked(jobs: Sequence[Job], chunks: Sequence[Chunk], sheet: Worksheet) -> list[Job]:

@@ -397,6 +397,13 @@ class _Data:
             for head, i, j in islice(matrix.places(), asked)
         }
 
+    def rule(self, step: Step) -> Data:
+        """Of what an entry of a step is made."""
+        matrix, evaluation = self.page.matrices[step.letter], self.page.evaluation
+        return rule_data(
+            step, matrix.shape, len(matrix.heads), evaluation.sizes, self.page.notation
+        )
+
     def data(self) -> dict[str, Data]:
         """All that the page's own program needs to know."""
         items = []
@@ -407,18 +414,20 @@ class _Data:
             item = matrix.item
             entry = self.facts(matrix)
             if isinstance(item, Step):
-                entry["rule"] = rule_data(
-                    item,
-                    matrix.shape,
-                    len(matrix.heads),
-                    self.page.evaluation.sizes,
-                    self.page.notation,
-                )
+                entry["rule"] = self.rule(item)
                 entry["lines"] = self.worked(item, left)
                 left -= len(entry["lines"])
                 if item.name in sections:
                     entry["latex"] = self.copied(sections[item.name], matrix)
             items.append(entry)
+        supposed = [
+            {
+                "instead": one.instead,
+                "tell": one.tell,
+                "rules": {step.letter: self.rule(step) for step in one.steps.values()},
+            }
+            for one in self.page.shown.supposed
+        ]
         sheet: Data = None
         if self.page.shown.worksheet is not None:
             tempered = {step.letter: step for step in self.page.derivation.steps}.get(
@@ -448,6 +457,7 @@ class _Data:
             "pieces": self.lines.pieces,
             "templates": self.lines.templates,
             "items": items,
+            "supposed": supposed,
         }
 
 

@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from symattn.derivations import Check, Derivation, Evaluation, Place
     from symattn.documents.claims import Claims
     from symattn.documents.page.worksheet import Tables
+    from symattn.step import Step
+
+
+@dataclass(frozen=True)
+class Supposed:
+    """Steps as somebody might do them instead: what is done, and what to tell who does it."""
+
+    instead: str
+    tell: str
+    steps: Mapping[str, Step]
 
 
 @dataclass(frozen=True)
@@ -39,3 +49,5 @@ class Shown:
     worksheet: Tables | None = None
     #: What the worksheet claims, as it was marked: for a page that shows it.
     claims: Claims | None = None
+    #: What a page shows the consequences of while that is asked for.
+    supposed: Sequence[Supposed] = ()

@@ -10,8 +10,9 @@ import sympy
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.derivations import Derivation, Evaluation, Step
+from symattn.documents.shown import Supposed
 from symattn.errors import SymattnError
-from symattn.mistakes import MISCONCEPTIONS, Misconception, Steps
+from symattn.mistakes import COMMON, MISCONCEPTIONS, Misconception, Steps
 from symattn.mistakes.rewriting import rewritten
 from symattn.nodes.defined import ROW_NUMBER, WherePlaced
 
@@ -62,6 +63,23 @@ class Hypothesis:
             value = evaluation.follow(step, operand, arithmetic)
             found[letter] = kept(letter, value)
             yield step, value
+
+
+#: So many are offered on a page.
+_MOST_SUPPOSED = 4
+
+
+def supposed(derivation: Derivation, evaluation: Evaluation) -> tuple[Supposed, ...]:
+    """The misconceptions that are seen most, as far as they apply, for a page that tries them.
+
+    There are none of a backward pass, whose formulas are those of the attention as it is.
+    """
+    if Steps(derivation).gradients:
+        return ()
+    named = {one.name: one for one in MISCONCEPTIONS}
+    found = Hypotheses(derivation, evaluation, [named[name] for name in COMMON]).singles
+    rows = ((one.misconceptions[0], one.steps) for one in found[:_MOST_SUPPOSED])
+    return tuple(Supposed(row.instead, row.tell, steps) for row, steps in rows)
 
 
 class Hypotheses:

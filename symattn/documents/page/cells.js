@@ -53,7 +53,7 @@ function namesOf(item, h, i, j) {
 
 // Of weights, whether a mask hides this key from this query.
 const isMasked = (item, h, i, j) =>
-  (item.masks || []).some((letter) => {
+  valueAt(item, placeOf(item, h, i, j)) === 0 && (item.masks || []).some((letter) => {
     const mask = items.get(letter);
     return valueAt(mask, placeOf(mask, mask.heads ? h : null, i, j)) === -Infinity;
   });

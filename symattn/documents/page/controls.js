@@ -9,7 +9,7 @@ function say(words) {
 }
 
 function tellState() {
-  const words = told || (live ? `Changed. ${answered()}` : "Proven digits.");
+  const words = told || (live ? `${supposed ? `As if ${supposed.instead}.` : "Changed."} ${answered()}` : "Proven digits.");
   const line = $("#state");
   if (line.textContent !== words) line.textContent = words;
   line.title = words;
@@ -27,7 +27,7 @@ function tellChanges() {
   const list = live ? changes() : [];
   const lines = list.slice(0, MOST_CHANGES);
   if (list.length > MOST_CHANGES) lines.push(`and ${list.length - MOST_CHANGES} more`);
-  $("#changed").replaceChildren(...(live ? [make("p", `Changed. ${answered()}`), make("ul", lines.map((words) => make("li", words)))] : []));
+  $("#changed").replaceChildren(...(list.length ? [make("p", `Changed. ${answered()}`), make("ul", lines.map((words) => make("li", words)))] : []));
   for (const item of data.items) {
     const section = $(`#${CSS.escape(item.name)}`);
     if (!item.rule || !section) continue;

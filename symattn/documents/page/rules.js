@@ -53,11 +53,13 @@ function rounded(value) {
 const warmth = { letter: "temperature", heads: 0, shape: [1, 1], entry: [data.temperature[0], data.temperature[0]] };
 items.set(warmth.letter, warmth);
 const isWarm = (item) => temperature !== "1" && item.letter === data.tempered;
+let supposed = null; // what is done otherwise while a reader asks what if: rules by letter
 function ruleOf(item) {
-  if (!isWarm(item)) return item.rule;
-  const [kind, above, below, isEmpty] = item.rule;
+  const rule = supposed?.rules[item.letter] ?? item.rule;
+  if (!isWarm(item)) return rule;
+  const [kind, above, below, isEmpty] = rule;
   const heat = ["e", warmth.letter, null, 0, 0];
-  return kind === "/" && !isEmpty ? ["/", above, ["*", heat, below], 0] : ["/", item.rule, heat, 0];
+  return kind === "/" && !isEmpty ? ["/", above, ["*", heat, below], 0] : ["/", rule, heat, 0];
 }
 
 const shownAs = (number) => certified.shown(number, digits, data.rounding);

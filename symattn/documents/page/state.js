@@ -63,7 +63,7 @@ function recompute(holding = false) {
   if (holding && !held) steady(true);
   forget();
   held = holding;
-  live = changes().length ? computed("floats") : null;
+  live = supposed || changes().length ? computed("floats") : null;
   if (live && !held) inSlices(certifyAll(), (timer) => { certifying = timer; }, () => { certifying = null; settle(); });
   settle();
 }
@@ -121,6 +121,7 @@ function* certify() {
 // The numbers that the page came with, not yet shown.
 function startAnew() {
   forget();
+  supposed = null;
   [temperature, divisor, digits] = ["1", certified.certain(1), data.digits];
   for (const [letter, values] of given) {
     for (const [kind, first] of Object.entries(items.get(letter).first)) first.forEach((value, place) => { values[kind][place] = value; });

@@ -144,8 +144,7 @@ def test_arrows_change_the_last_place(page: Any) -> None:
     assert fragment(page) == "x=X.0:-1"
 
 
-def test_a_number_is_dragged_by_tenths_and_typed_at_once(causal: Any) -> None:
-    page = causal
+def test_a_number_is_dragged_by_tenths_and_typed_at_once(page: Any) -> None:
     cell = page.locator("#X .dragged td[data-c]").first
     cell.scroll_into_view_if_needed()
     box = cell.bounding_box()
