@@ -30,6 +30,8 @@ inBrowser({ width: 1280, height: 800 }, {}, async (page, address, others) => {
     state: document.querySelector("#state").textContent,
     weight: symattn.value("A", 2, 2),
   }));
+  await page.waitForSelector("main:not([aria-busy=true])");
+  await page.$eval("#reset", (button) => button.scrollIntoView({ block: "center" })); // from under the panel
   await page.click("#reset");
   const reset = await page.$eval("section#weights .home tbody tr:last-child td:last-child", (cell) => cell.textContent);
   await page.setViewport({ width: 360, height: 780 });

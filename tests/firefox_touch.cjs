@@ -20,8 +20,9 @@ const touched = async (page) => {
 
   await tap("#mode");
   const found = { swiped: [await state()] };
-  const [, y] = await middle("#stage-heading");
+  let y;
   for (;;) {
+    [, y] = await middle("#stage .where");
     await drag([300, y], [90, y]);
     const now = await state();
     if (now.step === found.swiped[found.swiped.length - 1].step) break;
@@ -29,7 +30,7 @@ const touched = async (page) => {
   }
   await drag([90, y], [300, y]);
   found.back = (await state()).step;
-  await drag([180, y + 200], [185, y]); // up is a way through the page
+  await drag([180, y], [185, y - 200]); // up is a way through the page
   found.up = (await state()).step;
   await page.evaluate(() => scrollTo(0, 0));
   // A matrix wider than the screen: a finger on it moves it, not the step.

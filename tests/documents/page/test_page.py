@@ -291,8 +291,9 @@ def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
     box.fill("2")
     box.press("Enter")
     assert box.count() == 0
-    page.click("#more")
     for field, wrong in (("#temperature", "-1"), ("#temperature", ""), ("#decimals", "99")):
+        if field == "#decimals":
+            page.click("#more")
         page.fill(field, wrong)
         page.press(field, "Enter")
         assert page.locator(field).get_attribute("aria-invalid") == "true"

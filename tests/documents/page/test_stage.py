@@ -279,7 +279,9 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
 def test_every_variant_makes_sense_on_the_stage(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     notation = Notation(limit=0)
-    page = opened(html_document(Shown(derivation, values, notation=notation)))
+    page = opened(
+        html_document(Shown(derivation, values, notation=notation)), reduced_motion="reduce"
+    )
     assert walked(page, derivation, values, notation)
 
 
@@ -287,12 +289,16 @@ def test_gradients_and_columns_on_the_stage(opened: Callable[..., Any]) -> None:
     spec = next(row.spec for row in VARIANTS if row.name == "causal")
     derivation, values = small_example(spec, tokens=3, gradient=("Q", "W_K"))
     notation = Notation(limit=0)
-    page = opened(html_document(Shown(derivation, values, notation=notation)))
+    page = opened(
+        html_document(Shown(derivation, values, notation=notation)), reduced_motion="reduce"
+    )
     assert walked(page, derivation, values, notation) > 12
     assert "Backward: compare" in page.locator("#contents").inner_text()
     columns = Notation(limit=0, convention="columns")
     derivation, values = variant("causal")
-    page = opened(html_document(Shown(derivation, values, notation=columns)))
+    page = opened(
+        html_document(Shown(derivation, values, notation=columns)), reduced_motion="reduce"
+    )
     assert walked(page, derivation, values, columns)
     page.locator("#contents a[href='#weights']").click()
     page.keyboard.press("o")

@@ -377,6 +377,7 @@ def test_steps_beyond_the_bound_say_so(opened: Callable[..., Any]) -> None:
     derivation = Attention(heads=2).derivation()
     values = derivation.evaluate(Q=numbers, K=numbers[:, ::-1], V=numbers)
     page = opened(html_document(Shown(derivation, values)))
+    page.click("#more")
     page.fill("#decimals", "3")
     page.press("#decimals", "Enter")
     page.wait_for_selector(".uncertified", timeout=60_000)
