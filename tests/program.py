@@ -31,6 +31,7 @@ PARTS = (
     "followed.js",  # the row of one query, and the steps that it goes through
     "telling.js",  # what a move shows and why
     "stage.js",  # one step at a time, move by move
+    "board.js",  # the stage before an audience
     "strip.js",  # the steps as small pictures
     "large.js",
     "supposed.js",  # what common mistakes would change

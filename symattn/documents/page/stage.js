@@ -303,8 +303,9 @@ function drawPicture(frame) {
   scene.drawn = Boolean(frame.closes);
   redraw();
   const fits = (name) => { size(name); return !tooWide() && !isStacked() && document.documentElement.scrollHeight <= innerHeight; };
-  if (!wide.matches || !["large", "", "small"].some(fits)) size("");
-  for (const name of ["tight", "tight fine"]) if (tooWide()) size(name);
+  const sizes = document.body.classList.contains("board") ? ["board huge", "board"] : ["large", "", "small"];
+  if (!wide.matches || !sizes.some(fits)) size(sizes[1]);
+  if (sizes[1] === "") for (const name of ["tight", "tight fine"]) if (tooWide()) size(name);
   for (let box; scene.product && (box = tooWide()) && room.inner + room.columns !== 2;) {
     const [inner, columns] = ["inner", "columns"].map((name) => scene.inSight[name].filter((k) => k !== null).length);
     const fewer = Math.max(1, Math.floor((inner + columns) * (1 - box.clientWidth / box.scrollWidth) / 2));
@@ -581,7 +582,7 @@ const fillRows = () => { allRows = !allRows; mountStep(scene.item, scene.at); re
 const modeButton = make("button", "", { type: "button", id: "mode" });
 const modes = make("p", make("span", "from its query to its output", { class: "offer" }), { class: "mode" });
 
-// What leads to the other mode. On the stage it stands among the controls, above all, with the title of the page.
+// What leads to the other mode. On the stage it stands among the controls, above all.
 function offer(isStaged) {
   const [words, sign, title] = isStaged ? ["All steps", "", "One below the other (key s)"] : ["Follow one token", " ▸", "On a stage, one move at a time (key s)"];
   modeButton.replaceChildren(words, make("span", sign, { "aria-hidden": "true" }));
@@ -625,7 +626,8 @@ function closeStage() {
   const { item, h, frames, at } = scene;
   const place = frames[at].at;
   scene = null;
-  document.body.classList.remove("staged");
+  document.body.classList.remove("staged", "opening", "board", "veiled");
+  if (document.fullscreenElement) document.exitFullscreen();
   stage.hidden = true;
   offer(false);
   placeTemperature(false);
@@ -709,8 +711,7 @@ addEventListener("resize", () => {
   width = innerWidth;
 });
 
-for (const left of $$("#stage, .mode, #mode, #controls .title")) left.remove(); // of a copy that was saved with them
-controls.prepend(make("bdi", titleOf(), { class: "title", "aria-hidden": "true" }));
+for (const left of $$("#stage, .mode, #mode")) left.remove(); // of a copy that was saved with them
 offer(false);
 if (acts.length) {
   $("header h1").after(modes);
