@@ -209,7 +209,7 @@ def scrubber(number: int, titles: Sequence[str]) -> Markup:
     """The way from a chunk of a series to the others."""
     count = len(titles)
     turns = [
-        el("button", sign, type="button", id=id_, aria_label=words, title=f"{words} (key {key})")
+        el("button", sign, id=id_, aria_label=words, title=f"{words} (key {key})")
         for id_, sign, words, key in (
             ("before", "‹", "Previous chunk", "["),
             ("after", "›", "Next chunk", "]"),

@@ -323,7 +323,8 @@ function spell(rule, env, collapsed = false, print = asShown) {
 function nameOf(item, h, i, j) {
   const [row, column, head] = [i, j, h].map((k) => String((k ?? 0) + data.base));
   const short = row.length === 1 && column.length === 1;
-  return item.entry[short ? 0 : 1].replaceAll("△", row).replaceAll("▽", column).replaceAll("□", head);
+  const name = short ? item.entry.replaceAll(mo(","), "") : item.entry;
+  return name.replaceAll("△", row).replaceAll("▽", column).replaceAll("□", head);
 }
 
 // Whether a row is shared out in which there is nothing: no key may be attended to.
