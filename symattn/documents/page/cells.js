@@ -6,6 +6,7 @@ function register(table) {
   const { m, turned } = table.dataset;
   const item = items.get(m);
   const h = numberIn(table, "h");
+  table.setAttribute("role", "grid");
   // Where nothing is left out, rows and cells have the numbers of their places.
   if (!$(".gap", table))
     for (const [i, row] of $$("tbody tr", table).entries()) {

@@ -43,13 +43,13 @@ def figure(
 
 
 def table(matrix: HeadView, labelled: tuple[bool, bool] = (True, True)) -> Markup:
-    """The cells, as a grid with one tab stop; see `figure`."""
+    """The cells; see `figure`."""
     return _Table(matrix, labelled).drawn()
 
 
 @dataclass(frozen=True)
 class _Table:
-    """The cells, as a grid with one tab stop.
+    """The cells, of which the page's program makes a grid with one tab stop.
 
     Where some are left out, each row says its number and each cell its column, and both which they
     are of how many. `labelled`: whether rows and columns have their names.
@@ -81,7 +81,6 @@ class _Table:
             "table",
             *([self._heads()] if across else []),
             el("tbody", *map(self._row, matrix.indices[0])),
-            role="grid",
             aria_label=f"{matrix.item.name}{matrix.of_head}{turned}, {size}",
             aria_rowcount=height + bool(across) if matrix.is_cut else None,
             aria_colcount=width + bool(names) if matrix.is_cut else None,

@@ -50,7 +50,7 @@ function rounded(value) {
 }
 
 // The temperature is an entry like any other of the rule that it is put into: of the step that it divides.
-const warmth = { letter: "temperature", heads: 0, shape: [1, 1], entry: [data.temperature[0], data.temperature[0]] };
+const warmth = { letter: "temperature", shape: [1, 1], entry: data.temperature[0] };
 items.set(warmth.letter, warmth);
 const isWarm = (item) => temperature !== "1" && item.letter === data.tempered;
 function ruleOf(item) {
