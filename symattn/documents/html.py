@@ -356,19 +356,21 @@ class _Data:
         entry: dict[str, Data] = {
             "name": item.name,
             "letter": item.letter,
-            "heads": len(matrix.heads) if item.per_head else 0,
             "shape": matrix.shape,
             "labels": [_place(names, self.labels) for names in matrix.labels],
-            "entry": matrix.entry_names(),
+            "entry": matrix.entry_name,
             "text": " ".join(
                 one.digits(*at) for one in matrix.all for at in one.places(whole=True)
             ),
         }
+        if item.per_head:
+            entry["heads"] = len(matrix.heads)
         if role := self.page.parts.role(item):
             entry["role"] = role
         if item.letter in self.live.letters:
             entry["values"] = [number_data(value) for value in matrix.exact.ravel()]
-            entry["logits"] = item.logits or (isinstance(item, Step) and item.fixed)
+            if item.logits or (isinstance(item, Step) and item.fixed):
+                entry["logits"] = True
         if item.is_number:
             entry["alone"] = True
         if (derived := derived_from(item.letter)) is not None and derived[0] == GRADIENT:
@@ -385,17 +387,21 @@ class _Data:
             told["warm"] = [*displays(tuple(each for each in warm if each.view == "formula"))]
         return told
 
-    def worked(self, step: Step, most: int) -> dict[int, str]:
-        """At most so many worked lines of the entries of a step in sight, by their places."""
+    def worked(self, step: Step, most: int) -> dict[int, str] | list[str]:
+        """At most so many worked lines of the entries of a step in sight, by their places.
+
+        In a list, where those are the first ones.
+        """
         matrix = self.page.matrices[step.letter]
         rows, columns = matrix.shape
         asked = most if "worked" in self.page.shown.views else 0
-        return {
+        lines = {
             ((head or 0) * rows + i) * columns + j: self.lines.packed(
                 self.page.worked(step, head, i, j)
             )
             for head, i, j in islice(matrix.places(), asked)
         }
+        return [*lines.values()] if [*lines] == [*range(len(lines))] else lines
 
     def rule(self, step: Step) -> Data:
         """Of what an entry of a step is made."""

@@ -6,6 +6,13 @@ function register(table) {
   const { m, turned } = table.dataset;
   const item = items.get(m);
   const h = numberIn(table, "h");
+  table.setAttribute("role", "grid");
+  // Where nothing is left out, rows and cells have the numbers of their places.
+  if (!$(".gap", table))
+    for (const [i, row] of $$("tbody tr", table).entries()) {
+      row.dataset.r = i;
+      for (const [j, cell] of $$("td", row).entries()) cell.dataset.c = j;
+    }
   for (const row of $$("tr[data-r]", table))
     for (const cell of $$("td[data-c]", row)) {
       const [i, j] = turned === undefined ? [row.dataset.r, cell.dataset.c] : [cell.dataset.c, row.dataset.r];

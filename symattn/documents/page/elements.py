@@ -57,6 +57,7 @@ def compact(markup: str) -> str:
 def formula(tree: Tree, display: bool = False) -> Markup:
     """A formula in MathML Core with its plain alternative, without what takes room on a page."""
     markup = compact(math(tree, alttext=line(tree), display=display))
+    markup = markup.replace(' display="inline"', "")  # as it is without
     return Markup(_STYLE.sub(r' class="\1"', _NAMESPACE.sub("", markup)))
 
 

@@ -22,7 +22,7 @@ def figure(
     opener = Markup()
     if home and matrix.is_cut:
         words = "Show all {} × {}".format(*matrix.shape)
-        opener = el("button", words, type="button", class_="open")
+        opener = el("button", words, class_="open")
     called = [" ", el("span", name, class_="name")] if name else []
     if axes := matrix.whole.axes:
         called += [
@@ -43,16 +43,16 @@ def figure(
 
 
 def table(matrix: HeadView, labelled: tuple[bool, bool] = (True, True)) -> Markup:
-    """The cells, as a grid with one tab stop; see `figure`."""
+    """The cells; see `figure`."""
     return _Table(matrix, labelled).drawn()
 
 
 @dataclass(frozen=True)
 class _Table:
-    """The cells, as a grid with one tab stop; each row says its number, each cell its column.
+    """The cells, of which the page's program makes a grid with one tab stop.
 
-    Where some are left out, rows and columns say which they are of how many. `labelled`: whether
-    rows and columns have their names.
+    Where some are left out, each row says its number and each cell its column, and both which they
+    are of how many. `labelled`: whether rows and columns have their names.
     """
 
     matrix: HeadView
@@ -64,8 +64,12 @@ class _Table:
         pairs = zip(self.matrix.labels, self.labelled, strict=True)
         return [each if kept else () for each, kept in pairs]
 
+    def number(self, k: int | None) -> int | None:
+        """The number of a row or a column, where that is not its place in the table."""
+        return k if self.matrix.is_cut else None
+
     def place(self, k: int | None, before: Sequence[str]) -> int | None:
-        """The number of a row or a column behind one with names."""
+        """The place of a row or a column in the whole table, behind one with names."""
         return k + 1 + bool(before) if self.matrix.is_cut and k is not None else None
 
     def drawn(self) -> Markup:
@@ -77,7 +81,6 @@ class _Table:
             "table",
             *([self._heads()] if across else []),
             el("tbody", *map(self._row, matrix.indices[0])),
-            role="grid",
             aria_label=f"{matrix.item.name}{matrix.of_head}{turned}, {size}",
             aria_rowcount=height + bool(across) if matrix.is_cut else None,
             aria_colcount=width + bool(names) if matrix.is_cut else None,
@@ -99,7 +102,7 @@ class _Table:
         cells = [_named(i, names, "row", 1 if self.matrix.is_cut else None)] if names else []
         cells += [self._cell(i, j) for j in self.matrix.indices[1]]
         place, hidden = self.place(i, across), _true_where(i is None)
-        return el("tr", *cells, data_r=i, aria_rowindex=place, aria_hidden=hidden)
+        return el("tr", *cells, data_r=self.number(i), aria_rowindex=place, aria_hidden=hidden)
 
     def _cell(self, i: int | None, j: int | None) -> Markup:
         if i is None or j is None:
@@ -109,7 +112,7 @@ class _Table:
             "td",
             self.matrix.text(i, j),
             class_=self.matrix.kinds(i, j),
-            data_c=j,
+            data_c=self.number(j),
             aria_colindex=self.place(j, self.names[0]),
         )
 
@@ -119,13 +122,13 @@ _SHORT = 12
 
 
 def _named(k: int | None, names: Sequence[str], scope: str, place: int | None) -> Markup:
-    """The head of a row or column, its letters apart from their surroundings; dots for a gap."""
+    """The head of a row or column; dots for a gap."""
     if k is None:
         return el("th", "⋯" if scope == "col" else "⋮", aria_hidden="true")
     name = names[k]
     return el(
         "th",
-        el("bdi", name),
+        name,
         scope=scope,
         title=name if len(name) > _SHORT else None,
         aria_colindex=place,

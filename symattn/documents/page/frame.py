@@ -162,9 +162,10 @@ def page(title: str, frames: Sequence[Body]) -> str:
     """The whole file: one derivation, or a series, of which the first is shown at first."""
     first = frames[0]
     is_series = len(frames) > 1
-    styles = (*STYLES, "series.css") if is_series else STYLES
-    tints = palette(".claimed") if any(one.claimed for one in frames) else ""
-    style = stylesheet() + tints + "".join(map(_file, styles))
+    is_claimed = any(one.claimed for one in frames)
+    styles = (*STYLES, *["series.css"] * is_series, *["claims.css"] * is_claimed)
+    tints = palette(".claimed") if is_claimed else ""
+    style = stylesheet() + tints + "".join(map(_style, styles))
     data = first.data
     script = "" if not data else _in_series(scripts()) if is_series else scripts()
     policy = "; ".join(
@@ -209,7 +210,7 @@ def scrubber(number: int, titles: Sequence[str]) -> Markup:
     """The way from a chunk of a series to the others."""
     count = len(titles)
     turns = [
-        el("button", sign, type="button", id=id_, aria_label=words, title=f"{words} (key {key})")
+        el("button", sign, id=id_, aria_label=words, title=f"{words} (key {key})")
         for id_, sign, words, key in (
             ("before", "‹", "Previous chunk", "["),
             ("after", "›", "Next chunk", "]"),
@@ -261,6 +262,11 @@ def _file(name: str) -> str:
     """One of the page's own files, without indentation."""
     lines = (FILES / name).read_text(encoding="utf-8").splitlines()
     return "\n".join(filter(None, map(str.strip, lines)))
+
+
+def _style(name: str) -> str:
+    """One of the page's own styles, without line breaks and comments."""
+    return re.sub(r"/\*.*?\*/|\n", "", _file(name))
 
 
 def _digest(text: str) -> str:

@@ -1,6 +1,6 @@
 // Large matrices are shortened until a reader opens them.
 
-const named = (name, scope) => make("th", make("bdi", name), name.length > 12 ? { scope, title: name } : { scope });
+const named = (name, scope) => make("th", name, name.length > 12 ? { scope, title: name } : { scope });
 
 function openWhole(button) {
   const table = $("table", button.parentElement);
@@ -12,9 +12,9 @@ function openWhole(button) {
     same.splice(same.indexOf(cell), 1);
   }
   const [height, width] = item.shape.map((size) => [...Array(size).keys()]);
-  const cellAt = (i, j) => make("td", pretty(item.texts[placeOf(item, h, i, j)]), { "data-c": j, tabindex: i + j ? -1 : 0 });
+  const cellAt = (i, j) => make("td", pretty(item.texts[placeOf(item, h, i, j)]), { tabindex: i + j ? -1 : 0 });
   const head = columns && make("tr", [rows && make("td", "", { class: "corner" }), ...columns.map((name) => named(name, "col"))]);
-  const lines = height.map((i) => make("tr", [rows && named(rows[i], "row"), ...width.map((j) => cellAt(i, j))], { "data-r": i }));
+  const lines = height.map((i) => make("tr", [rows && named(rows[i], "row"), ...width.map((j) => cellAt(i, j))]));
   for (const count of ["aria-rowcount", "aria-colcount"]) table.removeAttribute(count);
   table.replaceChildren(...(head ? [make("thead", head)] : []), make("tbody", lines));
   register(table);

@@ -28,7 +28,7 @@ from symattn.notation.text import line
 from symattn.notation.tree import Tree
 from symattn.step import HEAD
 
-#: Where the page puts row, column and head into the name of an entry, short or with commas.
+#: Where the page puts row, column and head into the name of an entry.
 GAPS = ("△", "▽", "□")
 
 
@@ -94,16 +94,12 @@ class MatrixView:
         rows, columns = self.notation.sides(("queries", "keys"))
         return rows, columns
 
-    def entry_names(self) -> tuple[str, str]:
-        """The name of an entry with `GAPS` for its indices, short and with commas, in MathML."""
+    @property
+    def entry_name(self) -> str:
+        """The name of an entry in MathML, with `GAPS` for its indices and commas between them."""
         if self.item.is_number:
-            name = compact(mathml(self.all[0].symbol))
-            return name, name
-        return self._entry_name(1), self._entry_name(2)
-
-    def _entry_name(self, width: int) -> str:
-        """The name of an entry whose indices have so many characters."""
-        row, column, head = (t.Num(gap * width) for gap in GAPS)
+            return compact(mathml(self.all[0].symbol))
+        row, column, head = (t.Num(gap * 2) for gap in GAPS)  # long enough to be set apart
         of_head = head if self.item.per_head else None
         name = compact(mathml(self.notation.entry(self.item.letter, of_head, (row, column))))
         return re.sub(f"([{''.join(GAPS)}])\\1", r"\1", name)

@@ -50,7 +50,7 @@ function rounded(value) {
 }
 
 // The temperature is an entry like any other of the rule that it is put into: of the step that it divides.
-const warmth = { letter: "temperature", heads: 0, shape: [1, 1], entry: [data.temperature[0], data.temperature[0]] };
+const warmth = { letter: "temperature", shape: [1, 1], entry: data.temperature[0] };
 items.set(warmth.letter, warmth);
 const isWarm = (item) => temperature !== "1" && item.letter === data.tempered;
 let supposed = null; // what is done otherwise while a reader asks what if: rules by letter
@@ -325,7 +325,8 @@ function spell(rule, env, collapsed = false, print = asShown) {
 function nameOf(item, h, i, j) {
   const [row, column, head] = [i, j, h].map((k) => String((k ?? 0) + data.base));
   const short = row.length === 1 && column.length === 1;
-  return item.entry[short ? 0 : 1].replaceAll("△", row).replaceAll("▽", column).replaceAll("□", head);
+  const name = short ? item.entry.replaceAll(mo(","), "") : item.entry;
+  return name.replaceAll("△", row).replaceAll("▽", column).replaceAll("□", head);
 }
 
 // Whether a row is shared out in which there is nothing: no key may be attended to.

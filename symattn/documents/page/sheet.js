@@ -71,8 +71,6 @@ function foldAll() {
   $("#fold").textContent = open ? "Unfold all" : "Fold all";
 }
 
-$("#next").addEventListener("click", () => step(1));
-$("#previous").addEventListener("click", () => step(-1));
 $("#fold").addEventListener("click", foldAll);
 
 const links = new Map($$("a", contents).map((link) => [link.hash.slice(1), link]));

@@ -93,7 +93,9 @@ def test_names_cannot_disturb_what_is_around_them(opened: Callable[..., Any]) ->
     page = opened(html_document(Shown(*named(NAMES))), width=375)
     assert page.locator(".titled bdi").count() == 1
     heads = page.locator("section#scores .home tbody th")
-    assert heads.locator("bdi").all_text_contents() == NAMES
+    assert heads.all_text_contents() == NAMES
+    directed = "(heads) => heads.map((head) => getComputedStyle(head).unicodeBidi)"
+    assert set(heads.evaluate_all(directed)) == {"plaintext"}
     for name, title in zip(
         NAMES, [each.get_attribute("title") for each in heads.all()], strict=True
     ):

@@ -448,7 +448,7 @@ def test_next_lands_a_heading_in_view_and_the_panel_hides_no_focus(
         if live:
             typed(page, "3")
         for _ in range(14):
-            page.locator("#next").evaluate("(button) => button.click()")
+            page.keyboard.press("n")
             page.wait_for_timeout(20)
             bottom, top, height = page.evaluate(under)
             assert bottom <= top < height - 100
