@@ -17,6 +17,8 @@ function makeOf(tag, markup, attributes = {}) {
   return element;
 }
 
+const numbersTo = (size) => [...Array(size).keys()];
+
 // A number of an element's data, null where it has none.
 const numberIn = (element, name) => (element?.dataset[name] === undefined ? null : Number(element.dataset[name]));
 

@@ -16,10 +16,10 @@ function register(table) {
   for (const row of $$("tr[data-r]", table))
     for (const cell of $$("td[data-c]", row)) {
       const [i, j] = turned === undefined ? [row.dataset.r, cell.dataset.c] : [cell.dataset.c, row.dataset.r];
-      cell.key = keyAt(m, h, i, j);
-      cell.place = placeOf(item, h, Number(i), Number(j));
-      if (cells.has(cell.key)) cells.get(cell.key).push(cell); else cells.set(cell.key, [cell]);
-      if (saved) cell.textContent = pretty(item.texts[cell.place]);
+      cell.entry = new Entry(item, h, Number(i), Number(j));
+      const { key, place } = cell.entry;
+      if (cells.has(key)) cells.get(key).push(cell); else cells.set(key, [cell]);
+      if (saved) cell.textContent = pretty(item.texts[place]);
       if (!shipped.has(cell)) shipped.set(cell, cell.textContent);
       if (saved) cell.className = "";
       cell.kinds = cell.className;
@@ -32,25 +32,23 @@ function register(table) {
 
 function parsed(key) {
   const [letter, h, i, j] = key.split("|");
-  const item = items.get(letter);
-  const head = h === "" ? null : Number(h);
-  return { item, h: head, i: Number(i), j: Number(j), place: placeOf(item, head, Number(i), Number(j)) };
+  return new Entry(items.get(letter), h === "" ? null : Number(h), Number(i), Number(j));
 }
 
-const placeWords = (item, h, i, j) => {
-  const [whole, row, column] = namesOf(item, h, i, j);
-  return item.alone ? `${whole}.` : `${whole}: ${row}, ${column}.`;
+const placeWords = (entry) => {
+  const [whole, row, column] = namesOf(entry);
+  return entry.item.alone ? `${whole}.` : `${whole}: ${row}, ${column}.`;
 };
-const entryWords = (item, h, i, j) => {
-  const [whole, row, column] = namesOf(item, h, i, j);
-  return item.alone ? whole : `${whole} [${row}, ${column}]`;
+const entryWords = (entry) => {
+  const [whole, row, column] = namesOf(entry);
+  return entry.item.alone ? whole : `${whole} [${row}, ${column}]`;
 };
 
 // A name that is written from right to left stays apart from the words around it.
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const apart = (name) => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);
 
-function namesOf(item, h, i, j) {
+function namesOf({ item, h, i, j }) {
   const [rows, columns] = labelsOf(item);
   const row = rows ? apart(rows[i]) : `row ${i + data.base}`;
   const column = columns ? apart(columns[j]) : `column ${j + data.base}`;
@@ -59,11 +57,8 @@ function namesOf(item, h, i, j) {
 }
 
 // Of weights, whether a mask hides this key from this query.
-const isMasked = (item, h, i, j) =>
-  valueAt(item, placeOf(item, h, i, j)) === 0 && (item.masks || []).some((letter) => {
-    const mask = items.get(letter);
-    return valueAt(mask, placeOf(mask, mask.heads ? h : null, i, j)) === -Infinity;
-  });
+const sameIn = (other, { h, i, j }) => new Entry(other, other.heads ? h : null, i, j);
+const isMasked = (entry) => entry.value === 0 && (entry.item.masks || []).some((letter) => sameIn(items.get(letter), entry).value === -Infinity);
 
 // Each matrix is one stop of the Tab key, at the cell that was last focused, which has its place in its name.
 function stopAt(cell) {
@@ -73,11 +68,11 @@ function stopAt(cell) {
 }
 
 function entitle(cell) {
-  const { item, h, i, j } = parsed(cell.key);
-  const [, row, column] = namesOf(item, h, i, j);
-  const [isStop, masked] = [cell.tabIndex === 0, isMasked(item, h, i, j) ? ", masked" : ""];
-  const number = `${pretty(textAt(item, cell.place))}${masked}`;
-  cell.ariaLabel = isStop && !item.alone ? `${row}, ${column}: ${number}` : isStop || masked ? number : null;
+  const { entry } = cell;
+  const [, row, column] = namesOf(entry);
+  const [isStop, masked] = [cell.tabIndex === 0, isMasked(entry) ? ", masked" : ""];
+  const number = `${entry.text}${masked}`;
+  cell.ariaLabel = isStop && !entry.item.alone ? `${row}, ${column}: ${number}` : isStop || masked ? number : null;
 }
 
 // Where a key leads from row i and column j, as in every grid; what is beyond the last is the last.
@@ -103,13 +98,13 @@ function moved(cell, move) {
 
 // The only thing said aloud about a cell, and only when it is chosen: of what its number is made.
 const MOST_SAID = 6;
-function announce(key) {
-  const { item, h, i, j, place } = parsed(key);
-  const from = new Map(item.rule ? [...reads(item.rule, { i, j, h })].map((entry) => [entry.key, entry]) : []);
-  const said = [...from.values()].slice(0, MOST_SAID).map((e) => `${entryWords(e.item, e.h, e.i, e.j)} ${pretty(textAt(e.item, e.place))}`);
+function announce(entry) {
+  const { rule } = entry.item;
+  const from = new Map(rule ? [...reads(rule, entry)].map((one) => [one.key, one]) : []);
+  const said = [...from.values()].slice(0, MOST_SAID).map((one) => `${entryWords(one)} ${one.text}`);
   if (from.size > MOST_SAID) said.push(`${from.size - MOST_SAID} more`);
-  const made = item.rule ? said.length && `It comes from ${said.join("; ")}.` : "It is given.";
-  $("#said").textContent = [`${entryWords(item, h, i, j)} is ${pretty(textAt(item, place))}.`, made].filter(Boolean).join(" ");
+  const made = rule ? said.length && `It comes from ${said.join("; ")}.` : "It is given.";
+  $("#said").textContent = [`${entryWords(entry)} is ${entry.text}.`, made].filter(Boolean).join(" ");
 }
 
 // The place of the entry that is as dark as any; null where that is 1, since all are smaller.
@@ -128,16 +123,15 @@ function refresh(table) {
   const shaded = item.name === "weights";
   const most = shaded ? largest(item) : 1;
   for (const cell of $$("td[data-c]", table)) {
-    const { place } = cell;
-    const text = live ? pretty(textAt(item, place)) : shipped.get(cell);
+    const { entry } = cell;
+    const text = live ? entry.text : shipped.get(cell);
     const input = cell.firstElementChild;
     if (!input) { if (cell.textContent !== text) cell.textContent = text; }
     else if (document.activeElement !== input) fill(input);
     if (shaded || cell.tabIndex === 0) entitle(cell);
     if (!shaded) continue;
-    const { h, i, j } = placed(item, place);
-    const share = Math.min(Math.abs(valueAt(item, place)) / most, 1);
-    const kinds = `w${Math.round((share || 0) * (SHADES - 1))}${isMasked(item, h, i, j) ? " masked" : ""}`;
+    const share = Math.min(Math.abs(entry.value) / most, 1);
+    const kinds = `w${Math.round((share || 0) * (SHADES - 1))}${isMasked(entry) ? " masked" : ""}`;
     if (cell.kinds === kinds) continue;
     if (cell.kinds) cell.classList.remove(...cell.kinds.split(" "));
     cell.classList.add(...kinds.split(" "));
@@ -181,9 +175,9 @@ document.addEventListener("keydown", (event) => {
   } else if (event.ctrlKey) return;
   else if (cell && event.target === cell && (event.key === "Enter" || event.key === " ")) {
     choose(cell);
-    if (openCell(cell)) change(cell); else announce(cell.key);
+    if (openCell(cell)) change(cell); else announce(cell.entry);
     event.preventDefault();
-  } else if (cell && event.target === cell && openCell(cell) && /^[-−.\d]$/.test(event.key) && !isToggled(parsed(cell.key).item)) {
+  } else if (cell && event.target === cell && openCell(cell) && /^[-−.\d]$/.test(event.key) && !isToggled(cell.entry.item)) {
     change(cell, event.key);
     event.preventDefault();
   } else if (KEYS[event.key]) KEYS[event.key](event);

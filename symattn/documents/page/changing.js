@@ -4,29 +4,27 @@
 const isToggled = (item) => (item.name === "mask" && item.rule !== undefined) || item.name === "allowed";
 const seen = (item) => (item.name === "allowed" ? 1 : 0);
 const unseen = (item) => (item.name === "allowed" ? 0 : -Infinity);
-const other = ({ item, place }) => {
+const switched = ({ item, place }) => {
   const isSeen = given.get(item.letter).floats[place] === seen(item);
   return (isSeen ? String(unseen(item)) : String(seen(item))).replace("Infinity", "inf");
 };
 
 const isOpen = (item) => !data.chunk && given.has(item.letter);
-const openCell = (target) => { const cell = target.closest?.(".home td[data-c]"); return cell && isOpen(parsed(cell.key).item) ? cell : null; };
+const openCell = (target) => { const cell = target.closest?.(".home td[data-c]"); return cell && isOpen(cell.entry.item) ? cell : null; };
 
 // ---- typing ----
 
 function fill(input) {
-  const { item, place } = parsed(input.parentElement.key);
-  input.value = given.get(item.letter).texts[place];
+  input.value = input.parentElement.entry.typed;
   input.size = Math.min(Math.max(input.value.length, 6), 24);
   input.removeAttribute("aria-invalid");
 }
 
 // Opens a field in the cell, with its number or with what was typed first; of a mask it switches the cell.
 function change(cell, first = null) {
-  const found = parsed(cell.key);
-  const { item, h, i, j } = found;
-  if (isToggled(item)) { put(item, found.place, other(found)); return; }
-  const input = make("input", "", { type: "text", inputmode: "decimal", maxlength: "200", autocomplete: "off", "aria-label": placeWords(item, h, i, j) });
+  const { entry } = cell;
+  if (isToggled(entry.item)) { put(entry, switched(entry)); return; }
+  const input = make("input", "", { type: "text", inputmode: "decimal", maxlength: "200", autocomplete: "off", "aria-label": placeWords(entry) });
   cell.replaceChildren(input);
   fill(input);
   input.focus();
@@ -37,15 +35,14 @@ function change(cell, first = null) {
 function shut(input, given_up = false) {
   const cell = input.parentElement;
   if (!cell || (!given_up && input.getAttribute("aria-invalid") === "true")) return false;
-  const { item, place } = parsed(cell.key);
-  cell.replaceChildren(pretty(textAt(item, place)));
+  cell.replaceChildren(cell.entry.text);
   refresh(cell.closest("table"));
   return true;
 }
 // Takes what stands in the field, where it is another text.
 function take(input) {
-  const { item, place } = parsed(input.parentElement.key);
-  if (input.value.trim() !== given.get(item.letter).texts[place]) input.setAttribute("aria-invalid", String(put(item, place, input.value) !== ""));
+  const { entry } = input.parentElement;
+  input.ariaInvalid = input.value.trim() !== entry.typed && put(entry, input.value) !== "";
 }
 document.addEventListener("focusout", (event) => {
   if (!event.target.matches("td input")) return;
@@ -70,9 +67,8 @@ document.addEventListener("keydown", (event) => {
   const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
   const next = by && stepped(input.value, by);
   if (next) {
-    const { item, place } = parsed(cell.key);
     input.value = next;
-    input.setAttribute("aria-invalid", String(put(item, place, next) !== ""));
+    take(input);
   } else if (event.key === "Enter" || event.key === "Escape") {
     if (event.key === "Enter") take(input);
     if (shut(input, event.key === "Escape")) cell.focus();
@@ -89,10 +85,9 @@ let pull = null; // the cell under the pressed pointer, and what has become of i
 document.addEventListener("pointerdown", (event) => {
   const cell = openCell(event.target);
   if (!cell || event.button || event.target.tagName === "INPUT") return;
-  const found = parsed(cell.key);
-  const text = given.get(found.item.letter).texts[found.place];
-  const from = stepped(text, 0n) ?? stepped(certified.shown(given.get(found.item.letter).numbers[found.place], 1, data.rounding).text, 0n);
-  pull = { cell, found, from, x: event.clientX, text: null, drawn: isToggled(found.item) ? other(found) : null, wasChosen: document.activeElement === cell };
+  const { entry } = cell;
+  const from = stepped(entry.typed, 0n) ?? stepped(certified.shown(given.get(entry.item.letter).numbers[entry.place], 1, data.rounding).text, 0n);
+  pull = { cell, entry, from, x: event.clientX, text: null, drawn: isToggled(entry.item) ? switched(entry) : null, wasChosen: document.activeElement === cell };
 });
 
 document.addEventListener("pointermove", (event) => {
@@ -101,16 +96,13 @@ document.addEventListener("pointermove", (event) => {
   const under = pull.drawn !== null && openCell(document.elementFromPoint(event.clientX, event.clientY) ?? pull.cell);
   if (pull.drawn !== null) {
     if (!under || (under === pull.cell && pull.text === null)) return;
-    for (const one of [pull.cell, under]) {
-      const { item, place } = parsed(one.key);
-      if (item === pull.found.item && given.get(item.letter).texts[place] !== pull.drawn) assign(item, place, pull.drawn);
-    }
+    for (const { entry } of [pull.cell, under]) if (entry.item === pull.entry.item && entry.typed !== pull.drawn) assign(entry, pull.drawn);
     pull.text = pull.drawn;
   } else {
     const text = (by || pull.text !== null) && pull.from !== null ? stepped(pull.from, BigInt(by), 1) : null;
     if (text === null || text === pull.text) return;
     pull.text = text;
-    if (assign(pull.found.item, pull.found.place, text)) return;
+    if (assign(pull.entry, text)) return;
   }
   event.preventDefault();
   recompute(true);

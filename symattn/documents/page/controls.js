@@ -29,7 +29,7 @@ function tellChanges() {
   if (list.length > MOST_CHANGES) lines.push(`and ${list.length - MOST_CHANGES} more`);
   $("#changed").replaceChildren(...(list.length ? [make("p", `Changed. ${answered()}`), make("ul", lines.map((words) => make("li", words)))] : []));
   for (const item of data.items) {
-    const section = $(`#${CSS.escape(item.name)}`);
+    const section = sectionOf(item);
     if (!item.rule || !section) continue;
     section.classList.toggle("edited", Boolean(live && given.has(item.letter) && isToggled(item) && edited(item).length));
     for (const old of $$(".uncertified", section)) old.remove();
@@ -49,28 +49,17 @@ function tellUnseeing(item, section) {
   if (words) $(".said", section)?.append(make("p", words, { class: "unseeing" }));
 }
 
-const MOST_NAMED = 4;
 function unseeingWords(item) {
-  const [queries, keys] = data.flipped ? [columnsOf(item), rowsOf(item)] : item.shape;
-  const heads = item.heads ? [...Array(item.heads).keys()] : [null];
-  const at = (query, key) => (data.flipped ? [key, query] : [query, key]);
-  const isBlind = (h, query) => {
-    if (!Array.from({ length: keys }).every((_, key) => isMasked(item, h, ...at(query, key)))) return false;
-    const [i, j] = at(query, 0);
-    return sharesNothing(item.rule, { i, j, h });
-  };
-  const names = item.labels[data.flipped ? 1 : 0];
-  const found = [];
-  for (let query = 0; query < queries; query++) {
+  const heads = item.heads ? numbersTo(item.heads) : [null];
+  const isBlind = (h, query) => { const row = rowIn(item, query, h); return row.every(isMasked) && sharesNothing(item.rule, row[0]); };
+  const found = numbersTo(queriesOf(item)).flatMap((query) => {
     const blind = heads.filter((h) => isBlind(h, query));
-    const called = names === null ? String(query + data.base) : `“${data.labels[names][query]}”`;
-    if (blind.length === heads.length) found.push(called);
-    else found.push(...blind.map((h) => `${called} in head ${h + data.base}`));
-  }
+    const called = queryNames ? `“${queryNames[query]}”` : String(query + data.base);
+    return blind.length === heads.length ? [called] : blind.map((h) => `${called} in head ${h + data.base}`);
+  });
   if (!found.length) return "";
   const kind = found.length > 1 ? "queries" : "query";
-  const listed = found.length > 1 ? `${found.slice(0, -1).join(", ")} and ${found.at(-1)}` : found[0];
-  const who = found.length > MOST_NAMED ? `${found.length} queries` : `${names === null ? "" : "the "}${kind} ${listed}`;
+  const who = found.length > MOST_LISTED ? `${found.length} queries` : `${queryNames ? "the " : ""}${kind} ${listed(found).join("")}`;
   const formula = item.rule[0] === "/" ? "the formula alone would be 0/0" : "no score is finite";
   return `But ${who} may attend to no key: ${found.length > 1 ? "their" : "its"} weights are 0 and sum to 0, by convention, since ${formula}.`;
 }

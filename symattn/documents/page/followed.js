@@ -1,6 +1,5 @@
 // The query that is followed: which row of a matrix is its own, and which steps it goes through.
 
-const sectionOf = (item) => $(`#${CSS.escape(item.name)}`);
 const acts = data.items.filter((item) => item.rule && $(`#${CSS.escape(item.name)} .home table`));
 const weighed = data.items.find((item) => item.name === "weights");
 
@@ -34,19 +33,39 @@ const axisOf = (item) => axes.get(item.letter) ?? 0;
 const hasRow = (item) => axes.has(item.letter);
 const lineIn = (item, { i, j }) => [i, j][axisOf(item)]; // of which query an entry is
 const keyIn = (item, { i, j }) => [j, i][axisOf(item)]; // of which key, or component
-const placeAlong = (line, k, item = central) => (axisOf(item) ? { i: k, j: line } : { i: line, j: k });
 const queriesOf = (item) => item.shape[axisOf(item)];
 const widthOf = (item) => item.shape[1 - axisOf(item)];
-const numbersTo = (size) => [...Array(size).keys()];
+
+// The entries of one query: those of a matrix have the head that is followed, where it has heads and no other is asked for.
+const headOf = (item) => (item.heads ? Math.min(followed.head, item.heads - 1) : null);
+const entryOn = (item, k, row = followed.row, h = headOf(item)) => new Entry(item, h, ...(axisOf(item) ? [k, row] : [row, k]));
+const rowIn = (item, row, h) => numbersTo(widthOf(item)).map((k) => entryOn(item, k, row, h));
+
+// ---- names ----
+
+// A query or key by its name; where it has none, by its number.
+const [queryNames, keyNames] = [axisOf(central), 1 - axisOf(central)].map((side) => labelsOf(central)[side]);
+const queryName = (row) => (queryNames ? apart(queryNames[row]) : `query ${row + data.base}`);
+const keyName = (k) => (keyNames ? apart(keyNames[k]) : `key ${k + data.base}`);
+
+const MOST_LISTED = 4;
+const listed = (parts) => parts.flatMap((part, k) => [k === 0 ? "" : k === parts.length - 1 ? " and " : ", ", part].flat());
+// Of many the first, and what is said of the others; one more than that is no more to say than how many there are.
+const shortened = (parts, others = (more) => `${more} more`) => (parts.length > MOST_LISTED + 1 ? [...parts.slice(0, MOST_LISTED), others(parts.length - MOST_LISTED)] : parts);
+
+// The entries of a row that are not 0, the largest first.
+const heaviestFirst = (row) => row.filter(({ value }) => value).sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
 
 // ---- which query it is ----
 
 const headsShown = (item) => $$(".home table", sectionOf(item)).map((table) => numberIn(table, "h"));
+// The head that is followed, or the first in sight where that one is not.
+const headOn = (item) => { const shown = headsShown(item); return shown.includes(followed.head) ? followed.head : shown[0]; };
 function usual() {
   const chosen = data.chosen && parsed(data.chosen);
   if (chosen && chosen.item === weighed) return { row: lineIn(weighed, chosen), head: chosen.h ?? 0 };
   const head = (acts.includes(central) && headsShown(central)[0]) || 0;
-  const sees = (row) => numbersTo(widthOf(central)).filter((key) => { const { i, j } = placeAlong(row, key); return !isMasked(central, head, i, j); }).length;
+  const sees = (row) => rowIn(central, row, head).filter((entry) => !isMasked(entry)).length;
   const rows = numbersTo(queriesOf(central));
   return { row: rows.findLast((row) => sees(row) > 1) ?? rows.length - 1, head };
 }
@@ -86,6 +105,6 @@ function framesOf(item) {
   const closes = item === closing ? [{ closes: true }] : [];
   const isSingly = product && route.includes(item) && hasRow(item) && (!isAfter(item) || mixes(product)) && widthOf(item) <= MOST_SINGLY;
   const moves = shares ? (isRaised(shares) ? ["part", "sum", "share"] : ["sum", "share"]).map((phase) => ({ phase }))
-    : isSingly ? numbersTo(widthOf(item)).map((k) => ({ k, at: placeAlong(followed.row, k, item) })) : [{}];
+    : isSingly ? rowIn(item, followed.row, headOn(item)).map((at, k) => ({ k, at })) : [{}];
   return [...opens, ...moves, ...closes];
 }

@@ -2,29 +2,22 @@
 
 const isAsked = Boolean(weighed) && $("header h1") !== null;
 const [askedCount, keyCount] = isAsked ? [queriesOf(weighed), widthOf(weighed)] : [0, 0];
-const headOf = (item) => (item.heads ? followed.head : null);
 
-const across = (row, key) => (data.flipped ? [key, row] : [row, key]);
-const weightAt = (key) => placeOf(weighed, headOf(weighed), ...across(followed.row, key));
-const isHidden = (key) => isMasked(weighed, headOf(weighed), ...across(followed.row, key));
+const weightOf = (key) => entryOn(weighed, key);
+const isHidden = (key) => isMasked(weightOf(key));
 const everyKey = () => numbersTo(keyCount);
 const seenKeys = () => everyKey().filter((key) => !isHidden(key));
-const weight = (key) => valueAt(weighed, weightAt(key));
+const weight = (key) => weightOf(key).value;
 
-// ---- names ----
-
-const [askedNames, keyNames] = isAsked ? across(...labelsOf(weighed)) : [];
-const askedName = (row) => (askedNames ? apart(askedNames[row]) : `query ${row + data.base}`);
-const keyName = (key) => (keyNames ? apart(keyNames[key]) : `key ${key + data.base}`);
 const quoted = (key) => (keyNames ? `“${keyName(key)}”` : keyName(key));
 // Where queries and keys are the same tokens, a token looks at itself.
-const calledKey = (key) => (keyNames && askedNames === keyNames && key === followed.row ? "itself" : quoted(key));
-const askedInWords = () => (askedNames ? `“${askedName(followed.row)}”` : `Query ${followed.row + data.base}`);
+const calledKey = (key) => (keyNames && queryNames === keyNames && key === followed.row ? "itself" : quoted(key));
+const askedInWords = () => (queryNames ? `“${queryName(followed.row)}”` : `Query ${followed.row + data.base}`);
 
 // ---- the sentence ----
 
 // A weight as it is proven; while it is not, as floating point has it.
-const weightNumber = (key) => (live && !proven ? certified.ofFloat(weight(key)) : numberAt(weighed, weightAt(key)));
+const weightNumber = (key) => (live && !proven ? certified.ofFloat(weight(key)) : numberAt(weighed, weightOf(key).place));
 
 // In whole per cent, rounded as all digits are; what is not quite none or all of it says so.
 function percent(number) {
@@ -39,19 +32,15 @@ function areShares() {
   const row = everyKey().map((key) => certified.nearest(weightNumber(key)));
   return row.every((part) => part >= 0) && Math.abs(row.reduce((a, b) => a + b, 0) - 1) < 1e-9;
 }
-const weightText = (key, shares) => (shares ? percent(weightNumber(key)) : pretty(textAt(weighed, weightAt(key))));
+const weightText = (key, shares) => (shares ? percent(weightNumber(key)) : weightOf(key).text);
 
 function sentence() {
   const shares = areShares();
-  const size = (key) => Math.abs(weight(key)) || 0;
-  const order = seenKeys().filter(size).sort((one, other) => size(other) - size(one));
+  const order = heaviestFirst(seenKeys().map(weightOf)).map((entry) => keyIn(weighed, entry));
   if (!order.length) return [`${askedInWords()} looks at no key.`];
-  const told = order.slice(0, order.length > MOST_LISTED + 1 ? MOST_LISTED : order.length);
-  const rest = order.slice(told.length);
-  const parts = told.map((key) => [make("b", weightText(key, shares)), ` ${shares ? "at" : "to"} ${calledKey(key)}`]);
-  if (rest.length) parts.push(shares ? [make("b", percent(certified.sum(rest.map(weightNumber)))), ` at ${rest.length} others`] : [`smaller weights to ${rest.length} others`]);
-  const signs = (k) => (k === 0 ? "" : k < parts.length - 1 ? ", " : parts.length > 2 ? ", and " : " and ");
-  return [`${askedInWords()} ${shares ? "looks" : "gives the weight"} `, ...parts.flatMap((part, k) => [signs(k), ...part]), "."];
+  const parts = order.map((key) => [make("b", weightText(key, shares)), ` ${shares ? "at" : "to"} ${calledKey(key)}`]);
+  const rest = (more) => (shares ? [make("b", percent(certified.sum(order.slice(-more).map(weightNumber)))), ` at ${more} others`] : `smaller weights to ${more} others`);
+  return [`${askedInWords()} ${shares ? "looks" : "gives the weight"} `, ...listed(shortened(parts, rest)), "."];
 }
 
 // ---- the bars ----
@@ -74,7 +63,7 @@ const scored = isAsked && data.items.findLast((item) => item !== weighed && isRe
 function barOf(key, shares) {
   const hidden = isHidden(key);
   const bar = shape("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", "aria-hidden": "true", class: "whole" }, shape("rect", { width: Math.min(Math.max(weight(key) || 0, 0), 1), height: 1 }));
-  const why = hidden ? "hidden by the mask" : scored ? `score ${pretty(textAt(scored, placeOf(scored, headOf(scored), ...across(followed.row, key))))}` : "";
+  const why = hidden ? "hidden by the mask" : scored ? `score ${entryOn(scored, key).text}` : "";
   return tinted(make("li", [make("span", keyName(key), { class: "of" }), bar, make("span", hidden ? "–" : weightText(key, shares), { class: "share" }), why && make("small", why)]), key);
 }
 
@@ -87,12 +76,12 @@ const panel = (heading, hint, ...parts) => make("div", [make("h2", heading), mak
 
 function choiceOf(name, count, words, chosen) {
   if (count < 2) return make("span", words(0));
-  const select = make("select", [...Array(count).keys()].map((k) => make("option", words(k), { value: k })), { "aria-label": name, autocomplete: "off" });
+  const select = make("select", numbersTo(count).map((k) => make("option", words(k), { value: k })), { "aria-label": name, autocomplete: "off" });
   select.value = chosen;
   select.addEventListener("change", () => followRow(Number(rowChoice.value ?? 0), Number(headChoice?.value ?? 0)));
   return select;
 }
-const rowChoice = isAsked && choiceOf("The token that is followed", askedCount, askedName, followed.row);
+const rowChoice = isAsked && choiceOf("The token that is followed", askedCount, queryName, followed.row);
 const headChoice = isAsked && weighed.heads > 0 && choiceOf("Its head", weighed.heads, (h) => `head ${h + data.base}`, followed.head);
 
 // The temperature stands below the bars, and on the stage, which has none, in the menu.

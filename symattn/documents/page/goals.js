@@ -39,7 +39,7 @@ function outputOf(target) {
   return {
     words: `make the output (${target.map(pretty).join(", ")})`, title: "Each number to one decimal",
     isMet: () => everyOne(wantedNumbers.flatMap((goal, c) => {
-      const gap = certified.minus(numberAt(mixed.item, outputAt(c)), goal);
+      const gap = certified.minus(numberAt(mixed.item, output()[c].place), goal);
       return [gap, negated(gap)].map((one) => isBelow(one, NEAR));
     })),
     now: () => `the output is ${outputText()}`,
@@ -53,15 +53,16 @@ function outputOf(target) {
 // An output that a query on the grid makes, away from the one there is: found by trying some, with the numbers put back.
 const TRIED = [[-0.5, 0.5], [0.5, -0.5], [-0.5, -0.5], [0.5, 0.5], [0, 0.6], [0.6, 0], [-0.6, 0], [0, -0.6], [0.3, -0.4], [-0.3, 0.4]];
 function outputInReach() {
-  const now = [0, 1].map((c) => valueAt(mixed.item, outputAt(c)));
+  const now = output().map(({ value }) => value);
   const kept = [...given].map(([letter, { numbers, floats, texts }]) => [letter, { numbers: [...numbers], floats: floats.slice(), texts: [...texts] }]);
   let found = null;
   for (const tried of TRIED) {
     if (!aim(tried.map((part) => onGrid(part * reach)))) break;
-    const output = [0, 1].map((c) => computed("floats").get(mixed.item.letter)[outputAt(c)]);
-    const target = output.map((x) => Number(x.toFixed(1)));
+    const numbers = computed("floats").get(mixed.item.letter);
+    const made = output().map(({ place }) => numbers[place]);
+    const target = made.map((x) => Number(x.toFixed(1)));
     const isFar = Math.hypot(...target.map((x, c) => x - now[c])) > 0.5;
-    if (isFar && output.every((x, c) => Math.abs(x - target[c]) < 0.045)) { found = target.map(String); break; }
+    if (isFar && made.every((x, c) => Math.abs(x - target[c]) < 0.045)) { found = target.map(String); break; }
   }
   for (const [letter, values] of kept) for (const [kind, all] of Object.entries(values)) all.forEach((value, place) => { given.get(letter)[kind][place] = value; });
   return found && outputOf(found);

@@ -2,7 +2,7 @@
 // ground has the colour of the key that wins there, and the query is dragged. Beside it the output among the values.
 
 // The number itself, from what is given, whether or not the page has proven its digits yet.
-const exactAt = (item, place) => (given.has(item.letter) ? given.get(item.letter).numbers[place] : evaluate(item.rule, placed(item, place), exactAt));
+const exactAt = (item, place) => (given.has(item.letter) ? given.get(item.letter).numbers[place] : evaluate(item.rule, entryIn(item, place), exactAt));
 const exactOf = ({ item, place }) => exactAt(item, place);
 const isRatio = (number) => number.d !== undefined;
 
@@ -24,7 +24,7 @@ function comparedIn(rule) {
 const sharing = isAsked && sharesOf(weighed.rule);
 const scoring = sharing && sharing.part[0] === "x" && comparedIn(sharing.part[1]);
 const factorOf = (role) => (data.flipped === (role === "query") ? scoring.right : scoring.left);
-const vectorOf = (role, at) => [...Array(scoring.size).keys()].map((c) => entryAt(factorOf(role), { h: headOf(weighed), i: at, j: at, [scoring.index]: c }));
+const vectorOf = (role, at) => numbersTo(scoring.size).map((c) => entryAt(factorOf(role), { h: headOf(weighed), i: at, j: at, [scoring.index]: c }));
 const queryNumbers = () => vectorOf("query", followed.row).map(exactOf);
 const keyNumbers = (key) => vectorOf("key", key).map(exactOf);
 const isPlane = Boolean(scoring) && scoring.size === 2 && keyCount <= 12;
@@ -41,7 +41,7 @@ function sourcesOfQuery() {
   if (!made || made.rule !== item.rule) return null;
   const [row, matrix] = data.flipped ? [made.right, made.left] : [made.left, made.right];
   const isOwn = given.has(matrix[1]) && !data.items.some((other) => other !== item && other.sources?.has(matrix[1]));
-  const lines = entries.map((entry) => [...Array(made.size).keys()].map((l) => [row, matrix].map((part) => entryAt(part, { ...entry, [made.index]: l }))));
+  const lines = entries.map((entry) => numbersTo(made.size).map((l) => [row, matrix].map((part) => entryAt(part, { ...entry, [made.index]: l }))));
   return isOwn && lines.flat(2).every((entry) => isRatio(exactOf(entry))) ? { entries, lines, letter: matrix[1] } : null;
 }
 
@@ -59,13 +59,13 @@ function aim(target) {
   if (!made) return false;
   const { entries, lines } = made;
   const wanted = target.map((text) => certified.read(text));
-  if (!lines) return entries.every(({ item, place }, c) => assign(item, place, target[c]) === "");
+  if (!lines) return entries.every((entry, c) => assign(entry, target[c]) === "");
   const { sum, product: times, quotient, minus } = certified;
   const length = sum(lines[0].map(([x]) => times(exactOf(x), exactOf(x))));
   if (certified.order(length, 0) === 0) return false;
   return lines.every((line, c) => {
     const gap = quotient(minus(wanted[c], sum(line.map(([x, w]) => times(exactOf(x), exactOf(w))))), length);
-    return line.map(([x, w]) => [w, sum([exactOf(w), times(exactOf(x), gap)])]).every(([w, number]) => assign(w.item, w.place, typedAs(number)) === "");
+    return line.map(([x, w]) => [w, sum([exactOf(w), times(exactOf(x), gap)])]).every(([w, number]) => assign(w, typedAs(number)) === "");
   });
 }
 
@@ -151,7 +151,7 @@ function arrow([x, y], width, kind) {
 // which there is no room is left to the bars.
 const NEAR_POINT = [10, 24, 40];
 function nameAll(picture, points, lines = []) {
-  const taken = lines.flatMap(([[ax, ay], [bx, by]]) => [...Array(13).keys()].map((k) => ({ x: ax + ((bx - ax) * k) / 12 - 3, y: ay + ((by - ay) * k) / 12 - 3, width: 6, height: 6 })));
+  const taken = lines.flatMap(([[ax, ay], [bx, by]]) => numbersTo(13).map((k) => ({ x: ax + ((bx - ax) * k) / 12 - 3, y: ay + ((by - ay) * k) / 12 - 3, width: 6, height: 6 })));
   for (const { at: [x, y], words, kind, radius = 0 } of points) {
     const text = shape("text", { class: kind, "text-anchor": "middle", "paint-order": "stroke" }, words);
     picture.append(text);
@@ -192,7 +192,7 @@ function drawGround() {
   const handle = shape("circle", { cx: tip[0], cy: tip[1], r: 17, class: "tip" });
   if (movable) {
     const [x, y] = queryTexts();
-    const words = { tabindex: 0, role: "slider", "aria-label": `Query of ${askedName(followed.row)}; the arrow keys move it`, "aria-valuenow": query[0], "aria-valuemin": -reach, "aria-valuemax": reach, "aria-valuetext": `${x}, ${y}` };
+    const words = { tabindex: 0, role: "slider", "aria-label": `Query of ${queryName(followed.row)}; the arrow keys move it`, "aria-valuenow": query[0], "aria-valuemin": -reach, "aria-valuemax": reach, "aria-valuetext": `${x}, ${y}` };
     for (const [name, value] of Object.entries(words)) handle.setAttribute(name, value);
     ground.append(handle);
     if (isFocused) handle.focus();
@@ -203,7 +203,7 @@ function drawGround() {
   $(".lead", ground.parentElement).textContent = movable ? "Drag the query. The ground has the colour of the key that wins there." : "The ground has the colour of the key that wins there.";
   remarks.textContent = remark();
 }
-const queryTexts = () => vectorOf("query", followed.row).map(({ item, place }) => pretty(textAt(item, place)));
+const queryTexts = () => vectorOf("query", followed.row).map((entry) => entry.text);
 
 const remarks = make("p", "", { class: "remark" });
 
@@ -247,18 +247,16 @@ ground.addEventListener("keydown", (event) => {
 // ---- the output among the values ----
 
 const mixed = isAsked && data.items.map((item) => ({ item, made: item.rule && productOf(item.rule) })).find(({ item, made }) => made && made.rule === item.rule && [made.left[1], made.right[1]].includes(weighed.letter));
-const outputWidth = mixed ? (data.flipped ? rowsOf : columnsOf)(mixed.item) : 0;
-const outputAt = (c) => placeOf(mixed.item, headOf(mixed.item), ...across(followed.row, c));
-const valueVector = (key) => [...Array(outputWidth).keys()].map((c) => {
+const output = () => rowIn(mixed.item);
+const valueVector = (key) => output().map((entry) => {
   const { made } = mixed;
   const part = made.left[1] === weighed.letter ? made.right : made.left;
-  const [i, j] = across(followed.row, c);
-  return exactOf(entryAt(part, { h: headOf(weighed), i, j, [made.index]: key }));
+  return exactOf(entryAt(part, { ...entry, [made.index]: key }));
 });
-const outputText = () => `(${[...Array(outputWidth).keys()].map((c) => pretty(textAt(mixed.item, outputAt(c)))).join(", ")})`;
+const outputText = () => `(${output().map(({ text }) => text).join(", ")})`;
 const values = canvas("The output among the values");
 const mixture = make("p", "", { class: "remark" });
-const isMixedInPlane = Boolean(mixed) && outputWidth === 2 && keyCount <= 12;
+const isMixedInPlane = Boolean(mixed) && widthOf(mixed.item) === 2 && keyCount <= 12;
 
 // The corners of the hull of some points, in order.
 function hullOf(points) {
@@ -274,12 +272,12 @@ function hullOf(points) {
 
 function drawValues() {
   const points = everyKey().map((key) => floats(valueVector(key)));
-  const output = [0, 1].map((c) => valueAt(mixed.item, outputAt(c)));
-  const whole = [...points, output];
+  const mean = output().map(({ value }) => value);
+  const whole = [...points, mean];
   const [low, high] = [Math.min, Math.max].map((most) => [0, 1].map((c) => most(...whole.map((p) => p[c]))));
   const span = Math.max(high[0] - low[0], high[1] - low[1]) || 1;
   const place = (p) => [0, 1].map((c) => MIDDLE + ((c ? -1 : 1) * (p[c] - (low[c] + high[c]) / 2) / span) * 0.72 * SIDE);
-  const o = place(output);
+  const o = place(mean);
   const outline = hullOf(seenKeys().map((key) => points[key])).map((p) => place(p).join(" "));
   values.replaceChildren(
     ...(areShares() && outline.length ? [shape("path", { d: `M${outline.join("L")}z`, class: "hull" })] : []),

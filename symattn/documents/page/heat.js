@@ -2,11 +2,11 @@
 whenSettled(() => {
   const item = items.get(data.tempered);
   if (!item) return;
-  const section = $(`#${CSS.escape(item.name)}`);
+  const section = sectionOf(item);
   for (const part of $$(".cold", section)) part.hidden = isWarm(item);
   for (const part of $$(".warm", section)) part.hidden = !isWarm(item);
   $(".tempered", section)?.remove();
   if (!isWarm(item)) return;
-  const number = makeOf("span", `<math>${valueOf(parsed(keyAt(warmth.letter, null, 0, 0)))}</math>`);
+  const number = makeOf("span", `<math>${valueOf(entryIn(warmth, 0))}</math>`);
   $(".lines", section)?.append(make("p", ["with the temperature ", number], { class: "tempered" }));
 });

@@ -64,8 +64,7 @@ function isOther(a, b) {
 
 // What is computed from an entry (`read`) and what changes with it (`changed`): letter → places. `direct`: what reads
 // it itself, without trying.
-function* reaching(key, direct) {
-  const { item, place } = parsed(key);
+function* reaching({ item, place }, direct) {
   const base = floatsNow();
   const own = () => new Map([[item.letter, new Set([place])]]);
   const [read, changed] = [own(), own()];
@@ -82,7 +81,7 @@ function* reaching(key, direct) {
     const fresh = trials.map(() => Float64Array.from(base.get(step.letter)));
     for (let at = 0; at < step.texts.length; at++) {
       if (at % 64 === 0) yield;
-      const env = placed(step, at);
+      const env = entryIn(step, at);
       if (!touches(step.rule, env, reads)) continue;
       note(read, step, at);
       if (!touches(step.rule, env, changed)) continue;
@@ -113,13 +112,13 @@ whenSettled(() => { reachedBy.clear(); clearTimeout(seeking); });
 const wholly = (work) => { for (;;) { const { done, value } = work.next(); if (done) return value; } };
 
 // What an entry reaches: at once, or `then` is called when it is found, and until then only what reads it itself.
-function reached(key, then) {
+function reached(entry, then) {
   clearTimeout(seeking);
-  if (reachedBy.has(key)) return reachedBy.get(key);
-  const finish = (found) => { reachedBy.set(key, found); return found; };
-  if (entries <= AT_ONCE) return finish(wholly(reaching(key, false)));
-  if (then) inSlices(reaching(key, false), (timer) => { seeking = timer; }, (found) => { finish(found); then(); });
-  return { ...wholly(reaching(key, true)), direct: true };
+  if (reachedBy.has(entry.key)) return reachedBy.get(entry.key);
+  const finish = (found) => { reachedBy.set(entry.key, found); return found; };
+  if (entries <= AT_ONCE) return finish(wholly(reaching(entry, false)));
+  if (then) inSlices(reaching(entry, false), (timer) => { seeking = timer; }, (found) => { finish(found); then(); });
+  return { ...wholly(reaching(entry, true)), direct: true };
 }
 
 // ---- sums of products --------------------------------------------------------------------------------

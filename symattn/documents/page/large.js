@@ -8,10 +8,10 @@ function openWhole(button) {
   const h = numberIn(table, "h");
   const [rows, columns] = labelsOf(item);
   for (const cell of $$("td[data-c]", table)) {
-    const same = cells.get(cell.key);
+    const same = cells.get(cell.entry.key);
     same.splice(same.indexOf(cell), 1);
   }
-  const [height, width] = item.shape.map((size) => [...Array(size).keys()]);
+  const [height, width] = item.shape.map(numbersTo);
   const cellAt = (i, j) => make("td", pretty(item.texts[placeOf(item, h, i, j)]), { tabindex: i + j ? -1 : 0 });
   const head = columns && make("tr", [rows && make("td", "", { class: "corner" }), ...columns.map((name) => named(name, "col"))]);
   const lines = height.map((i) => make("tr", [rows && named(rows[i], "row"), ...width.map((j) => cellAt(i, j))]));

@@ -13,7 +13,7 @@ function inLatex(text) {
 function latexOfTable(table, item) {
   const nameOf = (head) => data.latexNames[head.textContent] ?? `\\text{${head.textContent}}`;
   const lines = $$("tbody tr", table).map((line) => $$("td", line));
-  const texts = lines.map((line) => line.map((cell) => (cell.dataset.c ? textAt(item, cell.place) : cell.textContent)));
+  const texts = lines.map((line) => line.map((cell) => (cell.dataset.c ? textAt(item, cell.entry.place) : cell.textContent)));
   const lacking = texts[0].map((_, k) => lackingIn(texts.map((line) => (DOTS[line[k]] || line[k] === "?" ? "" : line[k]))));
   const rows = texts.map((line, i) => line.map((text, k) => (DOTS[text] ?? inLatex(text)) + (lacking[k][i] && `\\phantom{${lacking[k][i]}}`)));
   const [across, down] = [$$("thead th", table).map(nameOf), $$("tbody th", table).map(nameOf)];
@@ -25,7 +25,7 @@ function latexOfTable(table, item) {
 
 // A step as it stands on the page: its formula, unless a reader's numbers have taken it away, and each matrix in sight.
 function latexOf(item) {
-  const section = $(`#${CSS.escape(item.name)}`);
+  const section = sectionOf(item);
   const { formulas, letters, exactly, warm } = item.latex;
   const bodies = section.classList.contains("edited") ? [] : [...(isWarm(item) ? warm : formulas)];
   if (bodies.length && isWarm(item)) {
@@ -36,7 +36,7 @@ function latexOf(item) {
     if (exactly && !live) { bodies.push(exactly[k]); return; }
     const [letter, came] = letters[k];
     const whole = $(".gap", table) || !data.limit || Math.max(...item.shape) <= data.limit; // not opened since
-    const isEqual = (!live && whole && came) || $$("td[data-c]", table).every((cell) => isExact(item, cell.place));
+    const isEqual = (!live && whole && came) || $$("td[data-c]", table).every((cell) => cell.entry.isExact);
     bodies.push(`${letter} ${isEqual ? "=" : "\\approx"} ${item.alone ? inLatex(textAt(item, 0)) : latexOfTable(table, item)}`);
   });
   const remark = live && state() !== "proven" ? `% ${answered()}\n` : "";

@@ -12,7 +12,7 @@ const encoded = (text) => encodeURIComponent(text).replaceAll("%2F", "/");
 
 function written() {
   const changed = [...given.keys()].flatMap((letter) => edited(items.get(letter)));
-  const entries = changed.map(({ item, place, text }) => `${encoded(item.name)}.${place}:${encoded(text)}`);
+  const entries = changed.map(({ item, place, typed }) => `${encoded(item.name)}.${place}:${encoded(typed)}`);
   return [entries.length && `x=${entries.join(",")}`, temperature !== "1" && `t=${encoded(temperature)}`, digits !== data.digits && `d=${digits}`].filter(Boolean).join(";");
 }
 
@@ -44,7 +44,7 @@ const redo = () => travel(future, past);
 const entryNamed = (text, known) => {
   const match = /^(.+)\.(\d{1,7})$/.exec(text);
   const item = match && data.items.find((one) => one.name === decodeURIComponent(match[1]) && (!known || given.has(one.letter)));
-  return item && Number(match[2]) < item.texts.length ? { item, place: Number(match[2]) } : null;
+  return item && Number(match[2]) < item.texts.length ? entryIn(item, Number(match[2])) : null;
 };
 
 // What each part of a link does; false or a complaint where it cannot.
@@ -52,7 +52,7 @@ const TAKES = {
   t: (text) => data.tempered && !heat(text),
   d: (text) => !round(text),
   chunk: () => data.chunk,
-  at: (text) => { const found = entryNamed(text); if (found) goTo(keyOf(found.item, found.place)); return found; },
+  at: (text) => { const found = entryNamed(text); if (found) goTo(found.key); return found; },
   follow: (text) => {
     const [, row, head = 0, all] = /^(\d{1,5})(?:\.(\d{1,3}))?(\.all)?$/.exec(text) ?? [];
     if (!(row < queriesOf(central) && head < (central.heads || 1))) return false;
@@ -76,7 +76,7 @@ function restore(text) {
     if (name === "x") {
       for (const entry of value.split(",")) {
         const [where, number = ""] = entry.split(":");
-        take(entry, () => { const found = entryNamed(where, true); return found && assign(found.item, found.place, decodeURIComponent(number)) === ""; });
+        take(entry, () => { const found = entryNamed(where, true); return found && assign(found, decodeURIComponent(number)) === ""; });
       }
     } else if (name !== undefined) take(part, () => Object.hasOwn(TAKES, name) && TAKES[name](decodeURIComponent(value)));
   }

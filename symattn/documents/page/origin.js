@@ -15,7 +15,6 @@ const comesFrom = (item) => isStep(item) && item.sources.size > 0;
 // While the mouse passes over a large page, what is near is shown and the rest once the entry is chosen.
 const isPassing = (key) => entries > AT_ONCE && key !== pinned;
 const isOnward = (item) => isRead(item) && (onward || !comesFrom(item));
-const keyOf = (item, place) => { const { h, i, j } = placed(item, place); return keyAt(item.letter, h, i, j); };
 // The matrices beside the chosen one, each in its colour.
 const kindsOf = (item, letters) => { const hues = huesOf(item, letters); return (letter) => (letters.includes(letter) ? `source of-${hues.get(letter)}` : "from"); };
 
@@ -27,12 +26,14 @@ function show(key) {
   panel.hidden = !key;
   document.body.classList.toggle("choosing", Boolean(key));
   if (!key) return;
-  const told = isOnward(parsed(key).item) ? lightReached(key) : lightSources(key);
+  const entry = parsed(key);
+  const { item } = entry;
+  const told = isOnward(item) ? lightReached(entry) : lightSources(entry);
   mark(key, "chosen");
-  tell(key, told);
-  const home = $(`.worked[data-m="${CSS.escape(parsed(key).item.letter)}"]`);
+  tell(entry, told);
+  const home = $(`.worked[data-m="${CSS.escape(item.letter)}"]`);
   const lines = $$(".line", panel);
-  if (home && parsed(key).item.rule && !isPassing(key)) {
+  if (home && item.rule && !isPassing(key)) {
     home.innerHTML = $(".line", panel).innerHTML;
     home.dataset.entry = key;
     lines.push(home);
@@ -41,35 +42,35 @@ function show(key) {
 }
 
 // What the entry is computed from in colours, and everything before that underlined.
-function lightSources(key) {
-  const { item, h, i, j } = parsed(key);
-  const direct = isStep(item) ? [...reads(item.rule, { i, j, h })] : [];
-  const kindOf = kindsOf(item, [...new Set(direct.map((entry) => entry.item.letter))]);
-  const kinds = new Map(direct.map((entry) => [entry.key, kindOf(entry.item.letter)]));
+function lightSources(entry) {
+  const { item, key } = entry;
+  const direct = isStep(item) ? [...reads(item.rule, entry)] : [];
+  const kindOf = kindsOf(item, [...new Set(direct.map((one) => one.item.letter))]);
+  const kinds = new Map(direct.map((one) => [one.key, kindOf(one.item.letter)]));
   const seen = new Set(kinds.keys());
-  const back = isPassing(key) || !isStep(item) ? [] : [...counting(item.rule, { i, j, h })];
+  const back = isPassing(key) || !isStep(item) ? [] : [...counting(item.rule, entry)];
   while (back.length && seen.size < 5000) {
-    const entry = back.pop();
-    if (!isStep(entry.item)) continue;
-    for (const before of counting(entry.item.rule, entry)) {
+    const one = back.pop();
+    if (!isStep(one.item)) continue;
+    for (const before of counting(one.item.rule, one)) {
       if (seen.has(before.key)) continue;
       seen.add(before.key);
       back.push(before);
       mark(before.key, "from");
     }
   }
-  for (const [entryKey, kind] of kinds) mark(entryKey, kind);
-  return sourcesTold(item, { i, j, h }, kinds);
+  for (const [one, kind] of kinds) mark(one, kind);
+  return sourcesTold(entry, kinds);
 }
 
 // What changes with the entry: what reads it itself in colours, and everything after that underlined.
-function lightReached(key) {
-  const { item } = parsed(key);
-  const found = reached(key, key === pinned && (() => { if (current === key) show(key); }));
+function lightReached(entry) {
+  const { item, key } = entry;
+  const found = reached(entry, key === pinned && (() => { if (current === key) show(key); }));
   const kindOf = kindsOf(item, [...found.changed.keys()].filter((letter) => items.get(letter).sources?.has(item.letter)));
   for (const [letter, places] of found.changed)
-    for (const place of places) mark(keyOf(items.get(letter), place), kindOf(letter));
-  return reachTold(item, found, kindOf);
+    for (const place of places) mark(entryIn(items.get(letter), place).key, kindOf(letter));
+  return reachTold(entry, found, kindOf);
 }
 
 // ---- the panel ----------------------------------------------------------------------------------------
@@ -83,31 +84,28 @@ function chip(key, kind, math, words) {
   return made;
 }
 
-const valueOf = ({ item, h, i, j, place }) => mrow(nameOf(item, h, i, j), mo(isExact(item, place) ? "=" : "≈"), numeral(textAt(item, place)).markup);
-const entryChip = (key, kind) => {
-  const { item, h, i, j, place } = parsed(key);
-  return chip(key, kind, valueOf(parsed(key)), `${placeWords(item, h, i, j)} ${pretty(textAt(item, place))}`);
-};
+const valueOf = (entry) => mrow(nameOf(entry), mo(entry.isExact ? "=" : "≈"), numeral(textAt(entry.item, entry.place)).markup);
+const entryChip = (entry, kind) => chip(entry.key, kind, valueOf(entry), `${placeWords(entry)} ${entry.text}`);
 
 const among = (tag, name, ...children) => make(tag, children, { class: name });
 
 // The operands in order; of a sum of products these, the heaviest first, with what each adds.
-function sourcesTold(item, env, kinds) {
-  if (!isStep(item)) return [];
-  const products = isPassing(current) ? null : productsOf(item.rule, env);
+function sourcesTold(entry, kinds) {
+  if (!isStep(entry.item)) return [];
+  const products = isPassing(current) ? null : productsOf(entry.item.rule, entry);
   if (!products || products.length < 2) {
-    const order = (key) => { const entry = parsed(key); return 1e9 * data.items.indexOf(entry.item) + entry.place; };
-    const sorted = [...kinds].sort(([one], [other]) => order(one) - order(other));
-    const chips = among("div", "chips", ...sorted.slice(0, MOST_CHIPS).map(([key, kind]) => entryChip(key, kind)));
+    const order = ({ item, place }) => 1e9 * data.items.indexOf(item) + place;
+    const sorted = [...kinds.keys()].map(parsed).sort((one, other) => order(one) - order(other));
+    const chips = among("div", "chips", ...sorted.slice(0, MOST_CHIPS).map((one) => entryChip(one, kinds.get(one.key))));
     if (kinds.size > MOST_CHIPS) chips.append(` and ${kinds.size - MOST_CHIPS} more`);
     return kinds.size ? [chips] : [];
   }
   const told = products.slice(0, MOST_PRODUCTS);
   const left = products.slice(MOST_PRODUCTS);
   const list = among("ol", "products", ...told.map(({ factors, shown, share }) => {
-    const line = among("li", "chips", ...factors.map(({ key }) => entryChip(key, kinds.get(key))));
+    const line = among("li", "chips", ...factors.map((one) => entryChip(one, kinds.get(one.key))));
     if (shown) {
-      const names = factors.map((one) => nameOf(one.item, one.h, one.i, one.j)).join("");
+      const names = factors.map(nameOf).join("");
       const adds = makeOf("span", `adds <math>${mrow(names, mo(shown.exact ? "=" : "≈"), numeral(shown.text).markup)}</math>`, { class: "adds" });
       if (share !== undefined) adds.append(`, ${share}`);
       line.append(adds);
@@ -122,29 +120,26 @@ function sourcesTold(item, env, kinds) {
 const counted = (found, letter) => `${items.get(letter).name.replaceAll("_", " ")}: ${found.get(letter).size} of ${items.get(letter).texts.length}`;
 
 // How many entries of which steps change, each leading to the first of them; what is computed from it and does not.
-function reachTold(item, { read, changed, direct }, kindOf) {
+function reachTold({ item, h, i, j }, { read, changed, direct }, kindOf) {
   const count = (found) => [...found.values()].reduce((sum, places) => sum + places.size, 0);
   const still = count(read) - count(changed);
   const words = direct ? "It is read by" : changed.size ? "Another number here changes" : "Another number here changes nothing.";
-  const line = among("div", "chips", words, ...[...changed].map(([letter, places]) => chip(keyOf(items.get(letter), Math.min(...places)), kindOf(letter), "", counted(changed, letter))));
+  const line = among("div", "chips", words, ...[...changed].map(([letter, places]) => chip(entryIn(items.get(letter), Math.min(...places)).key, kindOf(letter), "", counted(changed, letter))));
   const out = [line];
   if (still) out.push(among("p", "told", `${still} more ${still === 1 ? "entry is" : "entries are"} computed from it and ${still === 1 ? "stays" : "stay"} the same, to nine digits: a mask or a factor of 0 cuts it off, or it cancels.`));
   const gradient = data.items.find((one) => one.gradientOf === item.letter);
-  if (gradient) {
-    const { h, i, j } = parsed(current);
-    out.unshift(among("div", "chips", "The gradient of the loss with respect to it:", entryChip(keyAt(gradient.letter, h, i, j), "")));
-  }
+  if (gradient) out.unshift(among("div", "chips", "The gradient of the loss with respect to it:", entryChip(new Entry(gradient, h, i, j), "")));
   return out;
 }
 
-function tell(key, told) {
-  const { item, h, i, j } = parsed(key);
-  const where = among("p", "where", [placeWords(item, h, i, j), isStep(item) ? "" : "This number is given.", live ? answered() : ""].filter(Boolean).join(" "));
+function tell(entry, told) {
+  const { item, key } = entry;
+  const where = among("p", "where", [placeWords(entry), isStep(item) ? "" : "This number is given.", live ? answered() : ""].filter(Boolean).join(" "));
   if (marked.some((cell) => cell.classList.contains("from"))) {
     const words = isOnward(item) ? "what changes with it further on" : "what it depends on further back";
     where.append(" ", among("span", "legend", make("span", "Underlined", { class: "from" }), `: ${words}.`));
   }
-  const math = makeOf("div", isPassing(key) ? display(valueOf(parsed(key))) : workedLine(item, h, i, j), { class: "line" });
+  const math = makeOf("div", isPassing(key) ? display(valueOf(entry)) : workedLine(entry), { class: "line" });
   $("#origin .origin").replaceChildren(where, math, ...told, ...claimTold(key));
   $("#origin .latex").hidden = !item.latex;
   for (const way of $$("#origin [data-way]")) {
@@ -168,8 +163,8 @@ function select(key) {
 
 function choose(cell) {
   stopAt(cell);
-  select(cell.key);
-  if (current !== cell.key) $("#origin").classList.remove("high"); // what the mouse chooses leaves it where it was
+  select(cell.entry.key);
+  if (current !== pinned) $("#origin").classList.remove("high"); // what the mouse chooses leaves it where it was
   show(pinned);
 }
 
@@ -192,8 +187,8 @@ document.addEventListener("pointerover", (event) => {
   if (event.pointerType !== "mouse") return;
   const panel = $("#origin");
   if (cell) {
-    if (cell.key === current) return;
-    show(cell.key);
+    if (cell.entry.key === current) return;
+    show(cell.entry.key);
     // What the mouse points at is not under the panel that it opens.
     panel.classList.toggle("high", current !== pinned && cell.getBoundingClientRect().bottom > innerHeight - panel.offsetHeight);
   } else if (current !== pinned && !event.target.closest("#origin")) { show(pinned); panel.classList.remove("high"); }
@@ -204,12 +199,12 @@ document.addEventListener("focusin", (event) => {
 });
 document.addEventListener("click", (event) => {
   const link = event.target.closest("[data-key]");
-  if (link) { goTo(link.dataset.key); return announce(link.dataset.key); }
+  if (link) { goTo(link.dataset.key); return announce(parsed(link.dataset.key)); }
   const way = event.target.closest("[data-way]");
   if (way) return turn(way.dataset.way === "on");
   const cell = event.target.closest("td[data-c]");
   if (!cell) return;
-  if (event.target.tagName !== "INPUT") { cell.focus(); announce(cell.key); }
+  if (event.target.tagName !== "INPUT") { cell.focus(); announce(cell.entry); }
 });
 
 function turn(on) {
@@ -230,10 +225,7 @@ KEYS.i = () => { if (current) turn(!onward); };
 $("#origin .close").addEventListener("click", close);
 
 whenSettled(() => {
-  for (const line of $$(".worked")) {
-    const { item, h, i, j } = parsed(line.dataset.entry);
-    line.innerHTML = workedLine(item, h, i, j);
-  }
+  for (const line of $$(".worked")) line.innerHTML = workedLine(parsed(line.dataset.entry));
   show(current);
   reachable();
 });

@@ -1,39 +1,32 @@
 // The picture of who attends to whom: it follows the weights, shows a token's lines alone, and heads singly or as one.
 
 const drawings = () => $$("#picture .lines-between");
-const weightPlace = (h, i, j) => (data.flipped ? placeOf(weighed, h, j, i) : placeOf(weighed, h, i, j));
 
 // A token, and the tokens on the other side.
 const tokensOf = (picture) => $$("text[data-q], text[data-k]", picture);
 const tokenAt = ({ dataset: { q, k } }) => (q === undefined ? { side: "k", at: Number(k) } : { side: "q", at: Number(q) });
-const nameOfToken = (text) => apart($("title", text)?.textContent || text.textContent);
-const MOST_TOLD = 5;
+const headIn = (element) => numberIn(element.closest("[data-h]"), "h");
 
 // What a token attends to, or what attends to it, heaviest first.
-function attended(picture, text) {
-  const { side, at } = tokenAt(text);
-  const others = $$(side === "q" ? "[data-k]" : "[data-q]", picture);
-  const heads = picture.dataset.heads ? picture.dataset.heads.split(" ").map(Number) : [numberIn(picture, "h")];
+function attended(picture, { side, at }) {
+  const heads = picture.dataset.heads ? picture.dataset.heads.split(" ").map(Number) : [headIn(picture)];
   return heads.map((h) => {
-    const places = others.map((other, k) => ({ other, place: side === "q" ? weightPlace(h, at, k) : weightPlace(h, k, at) }));
-    const size = ({ place }) => Math.abs(valueAt(weighed, place)) || 0;
-    const seen = places.filter(size).sort((a, b) => size(b) - size(a));
-    const parts = seen.slice(0, MOST_TOLD).map(({ other, place }) => `${nameOfToken(other)} ${pretty(textAt(weighed, place))}`);
-    if (seen.length > MOST_TOLD) parts.push(`${seen.length - MOST_TOLD} more`);
+    const row = side === "q" ? rowIn(weighed, at, h) : numbersTo(queriesOf(weighed)).map((line) => entryOn(weighed, at, line, h));
+    const other = (entry) => (side === "q" ? keyName(keyIn(weighed, entry)) : queryName(lineIn(weighed, entry)));
+    const parts = shortened(heaviestFirst(row).map((entry) => `${other(entry)} ${entry.text}`));
     const head = picture.dataset.heads ? `Head ${h + data.base}: ` : "";
-    return `${head}${nameOfToken(text)} ${side === "q" ? "attends to" : "is attended to by"} ${parts.join(", ") || "nothing"}.`;
+    return `${head}${side === "q" ? queryName(at) : keyName(at)} ${side === "q" ? "attends to" : "is attended to by"} ${parts.join(", ") || "nothing"}.`;
   }).join(" ");
 }
 
 function redraw(picture) {
   const most = largest(weighed);
   for (const line of $$("line", picture)) {
-    const h = numberIn(line, "h") ?? numberIn(picture, "h");
-    const share = Math.abs(valueAt(weighed, weightPlace(h, numberIn(line, "i"), numberIn(line, "j")))) / most;
+    const share = Math.abs(entryOn(weighed, numberIn(line, "j"), numberIn(line, "i"), headIn(line)).value) / most;
     line.setAttribute("stroke-width", share >= 0.01 ? (0.75 + 5 * share).toFixed(2) : "0");
     line.setAttribute("opacity", share >= 0.01 ? (0.25 + 0.75 * share).toFixed(2) : "0");
   }
-  for (const text of tokensOf(picture)) text.setAttribute("aria-label", `${text.dataset.q ? "query" : "key"} ${attended(picture, text)}`);
+  for (const text of tokensOf(picture)) text.ariaLabel = `${queryNames ? `${text.dataset.q ? "query" : "key"} ` : ""}${attended(picture, tokenAt(text))}`;
 }
 
 // The lines of one token alone, in every picture; null for all.
@@ -44,7 +37,7 @@ function showAlone(token) {
     for (const line of $$("line", picture)) line.classList.toggle("away", Boolean(token) && numberIn(line, token.side === "q" ? "i" : "j") !== token.at);
     const one = token && $(`[data-${token.side}="${token.at}"]`, picture);
     for (const text of tokensOf(picture)) text.classList.toggle("asked", text === one);
-    picture.nextElementSibling.textContent = one ? attended(picture, one) : "";
+    picture.nextElementSibling.textContent = one ? attended(picture, token) : "";
   }
 }
 

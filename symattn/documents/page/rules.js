@@ -25,9 +25,24 @@ for (const item of data.items) {
   given.set(item.letter, { numbers: [...numbers], floats: floats.slice(), texts: [...item.first.texts] });
 }
 
+// An entry of a matrix: its head, row and column, and what is shown of it.
+class Entry {
+  constructor(item, h, i, j) { Object.assign(this, { item, h, i, j, place: placeOf(item, h, i, j) }); }
+  get key() { return keyAt(this.item.letter, this.h, this.i, this.j); }
+  get value() { return valueAt(this.item, this.place); }
+  get text() { return pretty(textAt(this.item, this.place)); }
+  get isExact() { return isExact(this.item, this.place); }
+  get typed() { return given.get(this.item.letter).texts[this.place]; }
+}
+function entryIn(item, place) {
+  const [row, j] = [Math.floor(place / columnsOf(item)), place % columnsOf(item)];
+  return new Entry(item, item.heads ? Math.floor(row / rowsOf(item)) : null, row % rowsOf(item), j);
+}
+const entriesOf = (item) => item.texts.map((_, place) => entryIn(item, place));
+
 const equal = (a, b) => a === b || certified.order(a, b) === 0;
 const isChanged = (item, place) => !equal(given.get(item.letter).numbers[place], item.first.numbers[place]);
-const edited = (item) => given.get(item.letter).texts.map((text, place) => ({ item, place, text })).filter(({ place }) => isChanged(item, place));
+const edited = (item) => entriesOf(item).filter(({ place }) => isChanged(item, place));
 
 // ---- numbers ----
 
@@ -90,7 +105,7 @@ function numberAt(item, place) {
   if (item === warmth) return divisor;
   if (live) return proven?.get(item.letter)?.numbers[place] ?? certified.ofFloat(valueAt(item, place));
   if (item.first) return item.first.numbers[place];
-  return (known.get(item.letter)[place] ??= item.rule ? evaluate(item.rule, placed(item, place)) : readText(item.texts[place]));
+  return (known.get(item.letter)[place] ??= item.rule ? evaluate(item.rule, entryIn(item, place)) : readText(item.texts[place]));
 }
 
 // ---- entry rules: what an entry is made of ------------------------------------------------------
@@ -107,12 +122,8 @@ function* along([body, name, size], env) {
 
 const placeIn = (item, [, , head, row, column], env) => placeOf(item, head === null ? null : indexAt(head, env), indexAt(row, env), indexAt(column, env));
 
-function entryAt([, letter, head, row, column], env) {
-  const item = items.get(letter);
-  const h = head === null ? null : indexAt(head, env);
-  const [i, j] = [indexAt(row, env), indexAt(column, env)];
-  return { item, h, i, j, place: placeOf(item, h, i, j), get key() { return keyAt(letter, h, i, j); } };
-}
+const entryAt = ([, letter, head, row, column], env) =>
+  new Entry(items.get(letter), head === null ? null : indexAt(head, env), indexAt(row, env), indexAt(column, env));
 
 // Numbers of a kind, and what is computed of them. Of two that are compared, `order` is null where it is not known.
 const CERTIFIED = {
@@ -322,7 +333,7 @@ function spell(rule, env, collapsed = false, print = asShown) {
   }
 }
 
-function nameOf(item, h, i, j) {
+function nameOf({ item, h, i, j }) {
   const [row, column, head] = [i, j, h].map((k) => String((k ?? 0) + data.base));
   const short = row.length === 1 && column.length === 1;
   const name = short ? item.entry.replaceAll(mo(","), "") : item.entry;
@@ -345,8 +356,9 @@ const isComputed = (item) => Boolean(item.rule) && !(live && (given.has(item.let
 // numbers: with at least so many more decimals than usual, and so many that the next one and the result follow. A stage
 // is left out where none do.
 const USUAL = [0, 0];
-function printersOf(item, h, i, j, least = USUAL) {
-  const [rule, env, text] = [ruleOf(item), { i, j, h }, textAt(item, placeOf(item, h, i, j))];
+function printersOf(env, least = USUAL) {
+  const { item, place } = env;
+  const [rule, text] = [ruleOf(item), textAt(item, place)];
   if (!isComputed(item) || sharesNothing(rule, env)) return [null, null];
   const gives = (print, ready) => shownAs(evaluate(rule, env, print.at, ready)).text === text;
   const functions = [...functionsIn(rule, env)];
@@ -354,20 +366,19 @@ function printersOf(item, h, i, j, least = USUAL) {
   const long = printerFor((print) => gives(print, null) && (!short || functions.every(([part, where]) => short.same(evaluate(part, where, print.at), part, where))), least[0]);
   if (!short || !long || short.more === long.more) return [long, short];
   // Two stages that both show a rounded number have as many decimals.
-  const inexact = (entries) => entries.filter((entry) => !isExact(entry.item, entry.place)).length;
+  const inexact = (entries) => entries.filter((entry) => !entry.isExact).length;
   const isShared = inexact([...reads(rule, env)]) > inexact(functions.flatMap(([part, where]) => [...reads(part, where)]));
   const most = Math.max(short.more, long.more);
-  return isShared && most > Math.max(...least) ? printersOf(item, h, i, j, [most, most]) : [long, short];
+  return isShared && most > Math.max(...least) ? printersOf(env, [most, most]) : [long, short];
 }
 
 // The links of the worked line of an entry, each with its sign before it, the first behind the name.
-function linksOf(item, h, i, j, [long, short] = printersOf(item, h, i, j)) {
-  const place = placeOf(item, h, i, j);
-  const [name, result, whole] = [nameOf(item, h, i, j), numeral(textAt(item, place)).markup, isExact(item, place)];
+function linksOf(env, [long, short] = printersOf(env)) {
+  const { item, place, isExact: whole } = env;
+  const [name, result, rule] = [nameOf(env), numeral(textAt(item, place)).markup, ruleOf(item)];
   if (!isComputed(item)) return [[name, mo(whole ? "=" : "≈"), result]];
-  const [rule, env] = [ruleOf(item), { i, j, h }];
   if (sharesNothing(rule, env)) return [[name, mo("="), result, "<mtext>\u00a0(no key may be attended to)</mtext>"]];
-  const exact = [...reads(rule, env)].every((entry) => isExact(entry.item, entry.place));
+  const exact = [...reads(rule, env)].every((entry) => entry.isExact);
   const links = [];
   let last = "";
   for (const [print, collapsed] of [[long, false], [short, true]]) {
@@ -384,9 +395,9 @@ function linksOf(item, h, i, j, [long, short] = printersOf(item, h, i, j)) {
 }
 
 // The worked line of an entry: the proven one where it came along, otherwise one made here.
-function workedLine(item, h, i, j) {
-  const packed = live ? undefined : item.lines && item.lines[placeOf(item, h, i, j)];
-  if (!packed) return inMath(...linksOf(item, h, i, j).flat());
+function workedLine(entry) {
+  const packed = live ? undefined : entry.item.lines?.[entry.place];
+  if (!packed) return inMath(...linksOf(entry).flat());
   const [which, ...numbers] = packed.split(" ");
   const gaps = data.templates[which].split(" ");
   return display(gaps.map((gap, k) => data.pieces[gap] + (numbers[k] ?? "")).join(""));

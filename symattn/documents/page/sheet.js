@@ -1,6 +1,7 @@
 // The sheet: steps one below the other, to go through and to fold.
 
 const sections = $$("main > section");
+const sectionOf = (item) => $(`#${CSS.escape(item.name)}`);
 
 // What stays above and below while the page moves: the controls, and the panel of the chosen entry.
 const [above, below] = [$("#controls"), $("#origin")];

@@ -98,15 +98,15 @@ function colourLetters(element, hues) {
 
 // ---- the picture ----
 
-function textOnSheet(item, place, key) {
-  const cell = cells.get(key)?.[0];
-  return live || !cell ? pretty(textAt(item, place)) : shipped.get(cell);
+function textOnSheet(entry) {
+  const cell = cells.get(entry.key)?.[0];
+  return live || !cell ? entry.text : shipped.get(cell);
 }
 
 // An operand has the decimals that the worked lines of the step put in.
-function textPutIn(item, place, key) {
-  const [text, usual] = [textOnSheet(item, place, key), textAt(item, place)];
-  return scene.least[0] && text === pretty(usual) && !isExact(item, place) ? pretty(printer(scene.least[0]).text(item, place)) : text;
+function textPutIn(entry) {
+  const text = textOnSheet(entry);
+  return scene.least[0] && text === entry.text && !entry.isExact ? pretty(printer(scene.least[0]).text(entry.item, entry.place)) : text;
 }
 
 function captionOf(item, h, turned = false) {
@@ -131,11 +131,10 @@ const namedRow = (i, down, ...cells) => tableRow(down && headCell(isGap(i) ? "�
 
 // A cell of an entry. `data-c` is there for `level`, and gone when the picture stands.
 function cellOf(entry, column, classes = "") {
-  const { item, h, i, j } = entry;
-  const key = keyAt(item.letter, h, i, j);
-  const kinds = `entry of-${scene.hues.get(item.letter) || "none"} ${classes}${isMasked(item, h, i, j) ? " masked" : ""}`;
-  const cell = make("td", classes === "result" ? textOnSheet(item, placeOf(item, h, i, j), key) : textPutIn(item, placeOf(item, h, i, j), key), { "data-c": column, class: kinds });
-  Object.assign(cell, { key, entry });
+  const { key } = entry;
+  const kinds = `entry of-${scene.hues.get(entry.item.letter) || "none"} ${classes}${isMasked(entry) ? " masked" : ""}`;
+  const cell = make("td", classes === "result" ? textOnSheet(entry) : textPutIn(entry), { "data-c": column, class: kinds });
+  cell.entry = entry;
   if (!scene.cells.has(key)) scene.cells.set(key, []);
   scene.cells.get(key).push(cell);
   return cell;
@@ -156,7 +155,7 @@ function levelled(table) {
 function matrixOf(item, h, isResult = false) {
   const [rows, columns] = inSightOf(item);
   const [down, across] = labelsOf(item);
-  const cell = (i, j) => cellOf({ item, h, i, j }, j, isResult ? "result" : "");
+  const cell = (i, j) => cellOf(new Entry(item, h, i, j), j, isResult ? "result" : "");
   const body = rows.map((i) => namedRow(i, down, ...cellsIn(i, columns, cell)));
   return framed(captionOf(item, h), tableOf(headRow(columns, across, down && blankCell()), body), item.alone);
 }
@@ -188,7 +187,7 @@ function falkOf(item, h, { left, right, index, size }) {
     ...inner.map((k) => tableRow(lead(), name(beside, k, "row"), ...cellsIn(k, columns, (_, j) => cellOf(factor(right, 0, j, k), `b${j}`)))),
     between,
     ...rows.map((i) => namedRow(i, down, ...cellsIn(i, inner, (_, k) => cellOf(factor(left, i, 0, k), `a${k}`)), blankCell(),
-      ...cellsIn(i, columns, (_, j) => cellOf({ item, h, i, j }, `b${j}`, "result")))),
+      ...cellsIn(i, columns, (_, j) => cellOf(new Entry(item, h, i, j), `b${j}`, "result")))),
     tableRow(corner(), blankCell(inner.length, captionOf(one.item, one.h, turnedLeft)), blankCell(), blankCell(columns.length, captionOf(item, h))),
   ];
   return [scrolling(levelled(make("table", make("tbody", body), { class: "scheme" })))];
@@ -231,10 +230,10 @@ function movesOf(item, h, shares) {
   for (const i of rows)
     for (const j of columns) {
       if (i === null || j === null) continue;
-      const across = alongside({ i, j, h }, (size) => [...Array(size).keys()]).map((where) => numberOfMove(shares, "part", where));
+      const entry = new Entry(item, h, i, j);
       const part = scene.spots.get(`part|${i}|${j}`);
-      if (part) setBar(part, certified.nearest(certified.quotient(part.number, certified.largest(across))));
-      for (const share of scene.cells.get(keyAt(item.letter, h, i, j))) setBar(share, valueAt(item, placeOf(item, h, i, j)));
+      if (part) setBar(part, certified.nearest(certified.quotient(part.number, certified.largest(rowIn(item, lineIn(item, entry), h).map((one) => numberOfMove(shares, "part", one))))));
+      for (const share of scene.cells.get(entry.key)) setBar(share, entry.value);
     }
   return drawn;
 }
@@ -257,7 +256,7 @@ const stage = makeOf("div", '<div class="heading"></div><div class="heads-on-sta
 
 function mountStep(item, frame = 0) {
   const shown = headsShown(item);
-  const h = shown.includes(followed.head) ? followed.head : shown[0];
+  const h = headOn(item);
   const { product, shares } = schemeOf(item);
   scene = { item, h, product, shares, shown, least: USUAL, cells: new Map(), spots: new Map(), at: 0, worked: { j: 0 }, room: { inner: Infinity, columns: Infinity } };
   const letters = [...new Set([...factorsOf(product), ...operandsOf(item, h).map((entry) => entry.item.letter)])];
@@ -390,8 +389,8 @@ function paintFrame(at) {
       if (route.includes(entry.item)) fillCell(cell, !isOther);
     }
   }
-  const worked = frame.at ? [frame.at] : frame.opens || frame.closes || !hasRow(item) ? [] : alongside(workedOut(frame));
-  for (const { key } of worked.flatMap((place) => [...reads(item.rule, { ...place, h })]))
+  const worked = frame.at ? [frame.at] : frame.opens || frame.closes || !hasRow(item) ? [] : inSightAlong();
+  for (const { key } of worked.flatMap((entry) => [...reads(item.rule, entry)]))
     for (const cell of scene.cells.get(key) ?? []) if (!cell.classList.contains("result")) cell.classList.add("lit");
   const line = $(".line.now", stage);
   line.innerHTML = lineOf(frame);
@@ -423,29 +422,26 @@ function showIn(box, cell) {
   if (inner.left < outer.left || inner.right > outer.right) box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
 }
 
-// The places of a row in sight, or of the whole row.
-const alongside = (env, some = (size) => shownOf(size).filter((k) => k !== null)) =>
-  some(widthOf(scene.item)).map((k) => ({ ...env, ...placeAlong(lineIn(scene.item, env), k, scene.item) }));
+// The entries of the query's row that are in sight.
+function inSightAlong() {
+  const { item, h } = scene;
+  const row = rowIn(item, hasRow(item) ? followed.row : 0, h);
+  return shownOf(row.length).filter((k) => k !== null).map((k) => row[k]);
+}
 
 // The entry of a row that is worked out: the heaviest in sight.
-function workedOut({ at }) {
-  const { item, h } = scene;
-  if (at) return at;
-  const value = ({ i, j }) => valueAt(item, placeOf(item, h, i, j));
-  return alongside(placeAlong(hasRow(item) ? followed.row : 0, 0, item)).reduce((best, one) => (value(one) > value(best) ? one : best));
-}
+const workedOut = ({ at }) => at ?? inSightAlong().reduce((best, one) => (one.value > best.value ? one : best));
 
 // ---- the worked line, in the colours of its factors ----
 
 function lineOf(frame) {
-  const { item, h, hues } = scene;
+  const { hues } = scene;
   if (frame.opens || frame.closes) return "";
   frame.prints ??= printersIn(frame, scene.least);
   dress = (piece, entry) => ({ ...piece, markup: `<mrow class="in-${hues.get(entry.item.letter) ?? ""}">${piece.markup}</mrow>` });
   try {
     if (frame.phase === "part" || frame.phase === "sum") return moveLine(frame);
-    const { i, j } = workedOut(frame);
-    return inParts(linksOf(item, h, i, j, frame.prints));
+    return inParts(linksOf(workedOut(frame), frame.prints));
   } finally { dress = (piece) => piece; }
 }
 
@@ -481,37 +477,37 @@ function together() {
 }
 
 function printersIn(frame, least) {
-  const { item, h, shares } = scene;
+  const { shares } = scene;
   if (frame.opens || frame.closes) return [null, null];
-  const { i, j } = workedOut(frame);
+  const entry = workedOut(frame);
   if (frame.phase === "part") {
     const short = printer(least[1]);
-    return [printerFor(({ at }) => partsInSight({ i, j, h }).every((env) => short.same(evaluate(shares.part, env, at), shares.part, env)), least[0]), short];
+    return [printerFor(({ at }) => partsInSight().every((env) => short.same(evaluate(shares.part, env, at), shares.part, env)), least[0]), short];
   }
-  if (frame.phase !== "sum") return printersOf(item, h, i, j, least);
-  const { text } = shownAs(numberOfMove(shares, "sum", { i, j, h }));
-  const gives = ({ at, ready }) => shownAs(evaluate(shares.whole, { i, j, h }, at, ready)).text === text;
+  if (frame.phase !== "sum") return printersOf(entry, least);
+  const { text } = shownAs(numberOfMove(shares, "sum", entry));
+  const gives = ({ at, ready }) => shownAs(evaluate(shares.whole, entry, at, ready)).text === text;
   return isRaised(shares) ? [null, printerFor(gives, least[1])] : [printerFor(gives, least[0]), null];
 }
 
 const EXPONENTIALS_IN_LINE = 4;
 const isRaised = (shares) => shares.part[0] === "x";
 
-// The places of the exponentials in the line of a row.
-const partsInSight = (env) => alongside(env).slice(0, EXPONENTIALS_IN_LINE);
+// The entries whose exponentials are in the line of a row.
+const partsInSight = () => inSightAlong().slice(0, EXPONENTIALS_IN_LINE);
 
 function moveLine({ phase, prints: [long, short] }) {
-  const { item, h, shares } = scene;
-  const env = { ...workedOut({}), h };
+  const { item, shares } = scene;
   if (phase === "sum") {
+    const env = workedOut({});
     const sum = shownAs(numberOfMove(shares, "sum", env));
     return inParts([[spell(shares.whole, env, true, long ?? short ?? asShown).markup], [mo(sum.exact ? "=" : "≈"), numeral(sum.text).markup]]);
   }
-  const parts = partsInSight(env);
+  const parts = partsInSight();
   const all = widthOf(item);
   return inParts(parts.map((where, k) => {
     const [read] = reads(shares.part, where);
-    const isSame = shownAs(numberOfMove(shares, "part", where)).exact && isExact(read.item, read.place);
+    const isSame = shownAs(numberOfMove(shares, "part", where)).exact && read.isExact;
     const behind = k < parts.length - 1 ? mo(",") : parts.length < all ? `${mo(",")}${mo("⋯")}` : "";
     return [spell(shares.part, where, false, long ?? printer(scene.least[0])).markup, mo(isSame ? "=" : "≈"), numeral(short.part(shares.part, where)).markup, behind];
   }));
@@ -623,8 +619,7 @@ function openStage(name, key = null) {
 
 function closeStage() {
   pauseStage();
-  const { item, h, frames, at } = scene;
-  const place = frames[at].at;
+  const { item, frames, at } = scene;
   scene = null;
   document.body.classList.remove("staged", "opening", "board", "veiled");
   if (document.fullscreenElement) document.exitFullscreen();
@@ -635,7 +630,7 @@ function closeStage() {
   reachable();
   isAt(item.name);
   reveal(sectionOf(item));
-  if (place) goTo(keyAt(item.letter, h, place.i, place.j));
+  if (frames[at].at) goTo(frames[at].at.key);
   remember();
 }
 

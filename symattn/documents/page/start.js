@@ -19,15 +19,15 @@ if (isAsked) newGoals();
 if (data.chosen && !pinned) { select(data.chosen); show(pinned); }
 
 // For a reader at the console: every number with all its bits, and where it comes from.
-const asked = (f) => (letter, i, j, h = null) => f(items.get(letter), h, i, j);
+const asked = (f) => (letter, i, j, h = null) => f(new Entry(items.get(letter), h, i, j));
 globalThis.symattn = Object.freeze({
   letters: data.items.map((item) => item.letter),
-  value: asked((item, h, i, j) => valueAt(item, placeOf(item, h, i, j))),
-  byRule: asked((item, h, i, j) => certified.nearest(evaluate(item.rule, { i, j, h }))),
-  reads: asked((item, h, i, j) => [...reads(item.rule, { i, j, h })].map((entry) => entry.key)),
-  reaches: asked((item, h, i, j) => {
-    const { read, changed } = wholly(reaching(keyOf(item, placeOf(item, h, i, j)), false));
-    return [changed, read].map((found) => [...found].flatMap(([letter, places]) => [...places].map((place) => keyOf(items.get(letter), place))));
+  value: asked((entry) => entry.value),
+  byRule: asked((entry) => certified.nearest(evaluate(entry.item.rule, entry))),
+  reads: asked((entry) => [...reads(entry.item.rule, entry)].map((one) => one.key)),
+  reaches: asked((entry) => {
+    const { read, changed } = wholly(reaching(entry, false));
+    return [changed, read].map((found) => [...found].flatMap(([letter, places]) => [...places].map((place) => entryIn(items.get(letter), place).key)));
   }),
   worked: asked(workedLine),
 });

@@ -19,25 +19,18 @@ function computed(kind) {
   const [numbers, heat] = kind === "floats" ? [FLOATS, certified.nearest(divisor)] : [CERTIFIED, divisor];
   const kept = { ...numbers, kept: keeping() };
   const found = new Map(data.items.map(({ letter, texts }) => [letter, given.get(letter)?.[kind] ?? Array(texts.length).fill()]));
-  const at = (item, place) => (item === warmth ? heat : (found.get(item.letter)[place] ??= evaluate(ruleOf(item), placed(item, place), at, null, kept)));
+  const at = (item, place) => (item === warmth ? heat : (found.get(item.letter)[place] ??= evaluate(ruleOf(item), entryIn(item, place), at, null, kept)));
   for (const item of data.items) item.texts.forEach((_, place) => at(item, place));
   return found;
 }
 
 // What was changed, in words: entries, the temperature, the number of decimals.
 function changes() {
-  const out = [...given.keys()].flatMap((letter) => edited(items.get(letter))).map(({ item, place, text }) => {
-    const { h, i, j } = placed(item, place);
-    return `${entryWords(item, h, i, j)}: ${pretty(item.first.texts[place])} → ${pretty(text)}`;
-  });
+  const out = [...given.keys()].flatMap((letter) => edited(items.get(letter)))
+    .map((entry) => `${entryWords(entry)}: ${pretty(entry.item.first.texts[entry.place])} → ${pretty(entry.typed)}`);
   if (temperature !== "1") out.push(`temperature ${temperature}`);
   if (digits !== data.digits) out.push(`${digits} decimals`);
   return out;
-}
-
-function placed(item, place) {
-  const [row, j] = [Math.floor(place / columnsOf(item)), place % columnsOf(item)];
-  return { h: item.heads ? Math.floor(row / rowsOf(item)) : null, i: row % rowsOf(item), j };
 }
 
 // The work that is done for proofs: so many operations, and then so many entries whose digits are decided. The steps are
@@ -144,7 +137,7 @@ function readNumber(text) {
 const short = (text) => (text.length > 40 ? `${text.slice(0, 39)}…` : text);
 
 // Why a text cannot be this entry; "" where it can, and then it is.
-function assign(item, place, text) {
+function assign({ item, place }, text) {
   if (data.chunk) return "The numbers of a series cannot be changed here.";
   const { number, float, why } = readNumber(text);
   if (why) return why;
@@ -176,9 +169,8 @@ function changed(complaint) {
   else { recompute(); commit(); }
   return complaint;
 }
-function put(item, place, text) {
-  const complaint = changed(assign(item, place, text));
-  const { h, i, j } = placed(item, place);
-  if (!complaint) $("#said").textContent = `${entryWords(item, h, i, j)} is now ${pretty(given.get(item.letter).texts[place])}.`;
+function put(entry, text) {
+  const complaint = changed(assign(entry, text));
+  if (!complaint) $("#said").textContent = `${entryWords(entry)} is now ${pretty(entry.typed)}.`;
   return complaint;
 }

@@ -7,8 +7,7 @@ function pictured(item) {
   const [rows, columns] = item.shape.map((size) => Math.min(size, MOST_CELLS));
   const cell = Math.min(10, Math.floor(HIGH / rows));
   const from = (k, side) => Math.floor((k * item.shape[side]) / [rows, columns][side]);
-  const h = item.heads ? Math.min(followed.head, item.heads - 1) : null;
-  const size = (i, j) => { const value = Math.abs(valueAt(item, placeOf(item, h, i, j))); return Number.isFinite(value) ? value : null; };
+  const size = (i, j) => { const value = Math.abs(new Entry(item, headOf(item), i, j).value); return Number.isFinite(value) ? value : null; };
   const places = numbersTo(rows).flatMap((i) => numbersTo(columns).map((j) => ({ i, j, size: size(from(i, 0), from(j, 1)) })));
   const most = Math.max(...places.map((one) => one.size)) || 1;
   const cells = places.map(({ i, j, size }) => `<rect x="${j * cell}" y="${i * cell}" width="${cell}" height="${cell}" ${size === null ? 'class="hides"' : `fill-opacity="${(0.08 + 0.92 * size / most).toFixed(2)}"`}/>`);
@@ -23,12 +22,10 @@ const small = (role, width, height, drawn) =>
 
 // Who attends to whom: the weights of the query as lines to its keys.
 function picturedLines() {
-  const [size, h] = [widthOf(weighed), weighed.heads ? Math.min(followed.head, weighed.heads - 1) : null];
   const y = (k, count) => ((k + 0.5) * HIGH) / count;
-  const lines = numbersTo(size).map((k) => {
-    const { i, j } = placeAlong(followed.row, k);
-    const share = Math.min(Math.abs(valueAt(weighed, placeOf(weighed, h, i, j))) || 0, 1);
-    return `<line x1="0" y1="${y(followed.row, queriesOf(weighed))}" x2="36" y2="${y(k, size)}" stroke-width="${(4 * share).toFixed(2)}"/>`;
+  const lines = rowIn(weighed).map(({ value }, k) => {
+    const share = Math.min(Math.abs(value) || 0, 1);
+    return `<line x1="0" y1="${y(followed.row, queriesOf(weighed))}" x2="36" y2="${y(k, widthOf(weighed))}" stroke-width="${(4 * share).toFixed(2)}"/>`;
   });
   return small("a", 36, HIGH, lines.join(""));
 }

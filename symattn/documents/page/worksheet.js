@@ -27,10 +27,9 @@ function matrixIn(item) {
   const texts = given.get(item.letter)?.texts;
   const at = (place) => (item.name === "allowed" && item.rule ? String(valueAt(item, place) === 0) : inToml(!texts ? item.texts[place] : isChanged(item, place) ? withPoint(texts[place]) : spelledOut(item.values[place])));
   const list = (parts) => `[${parts.join(", ")}]`;
-  const range = (n) => Array.from({ length: n }, (_, k) => k);
   const [n, m] = data.flipped ? [columnsOf(item), rowsOf(item)] : item.shape; // there tokens are rows
-  const of = (h) => list(range(n).map((i) => list(range(m).map((j) => at(data.flipped ? placeOf(item, h, j, i) : placeOf(item, h, i, j))))));
-  return item.heads ? list(range(item.heads).map(of)) : of(0);
+  const of = (h) => list(numbersTo(n).map((i) => list(numbersTo(m).map((j) => at(data.flipped ? placeOf(item, h, j, i) : placeOf(item, h, i, j))))));
+  return item.heads ? list(numbersTo(item.heads).map(of)) : of(0);
 }
 
 // Throws a SyntaxError for what a worksheet cannot say.
