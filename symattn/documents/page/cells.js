@@ -16,8 +16,9 @@ function register(table) {
   for (const row of $$("tr[data-r]", table))
     for (const cell of $$("td[data-c]", row)) {
       const [i, j] = turned === undefined ? [row.dataset.r, cell.dataset.c] : [cell.dataset.c, row.dataset.r];
-      cell.entry = new Entry(item, h, Number(i), Number(j));
-      const { key, place } = cell.entry;
+      const entry = new Entry(item, h, Number(i), Number(j));
+      const { key, place } = entry;
+      Object.assign(cell, { entry, key });
       if (cells.has(key)) cells.get(key).push(cell); else cells.set(key, [cell]);
       if (saved) cell.textContent = pretty(item.texts[place]);
       if (!shipped.has(cell)) shipped.set(cell, cell.textContent);

@@ -78,7 +78,7 @@ const FIELDS = { temperature: heat, decimals: round };
 document.addEventListener("change", (event) => {
   const input = event.target;
   if (input.id === "slider") changed("");
-  else if (FIELDS[input.id]) input.setAttribute("aria-invalid", String(changed(FIELDS[input.id](input.value)) !== ""));
+  else if (FIELDS[input.id]) input.ariaInvalid = changed(FIELDS[input.id](input.value)) !== "";
 });
 
 // The slider is logarithmic, from a tenth to ten.
@@ -90,7 +90,7 @@ document.addEventListener("input", (event) => {
 
 function openMenu(open) {
   $("#menu").hidden = !open;
-  $("#more").setAttribute("aria-expanded", String(open));
+  $("#more").ariaExpanded = open;
 }
 $("#more").addEventListener("click", () => openMenu($("#menu").hidden));
 document.addEventListener("keydown", (event) => {
@@ -107,17 +107,17 @@ $("#reset").addEventListener("click", () => { startAnew(); changed(""); });
 
 whenSettled(() => {
   document.body.classList.toggle("live", Boolean(live));
-  $("main").setAttribute("aria-busy", String(certifying !== null));
+  $("main").ariaBusy = certifying !== null;
   if (!held && certifying === null) steady(false);
   $("#reset").disabled = !live;
   tellState();
   tellChanges();
   for (const [field, text] of [["#temperature", temperature], ["#decimals", String(digits)]]) if ($(field) && document.activeElement !== $(field)) $(field).value = text;
   if ($("#slider") && !held) $("#slider").value = Math.log10(certified.nearest(divisor));
-  $("#slider")?.setAttribute("aria-valuetext", temperature);
+  if ($("#slider")) $("#slider").ariaValueText = temperature;
 });
 
 $("#decimals").value = String(data.digits);
-$("#slider")?.setAttribute("aria-valuetext", temperature);
+if ($("#slider")) $("#slider").ariaValueText = temperature;
 tellChanges();
 $("#controls").hidden = false;

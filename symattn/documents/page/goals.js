@@ -94,7 +94,7 @@ function newGoals() {
     const button = make("button", one.words, { type: "button", title: one.title, "aria-pressed": "false" });
     button.addEventListener("click", () => {
       goal = goal === one ? null : one;
-      for (const other of goalList.children) other.setAttribute("aria-pressed", String(other === button && goal !== null));
+      for (const other of goalList.children) other.ariaPressed = other === button && goal !== null;
       tellGoal();
     });
     return button;

@@ -8,7 +8,7 @@ function openWhole(button) {
   const h = numberIn(table, "h");
   const [rows, columns] = labelsOf(item);
   for (const cell of $$("td[data-c]", table)) {
-    const same = cells.get(cell.entry.key);
+    const same = cells.get(cell.key);
     same.splice(same.indexOf(cell), 1);
   }
   const [height, width] = item.shape.map(numbersTo);

@@ -43,23 +43,12 @@ function latexOf(item) {
   return remark + bodies.map((body) => `\\[\n${body}\n\\]`).join("\n");
 }
 
-// Where the browser does not let it, the text stands selected below what was asked.
-async function copyLatex(item, place) {
-  const text = latexOf(item);
-  $(".byhand")?.remove();
-  if (await copy(text, "LaTeX")) return;
-  const area = make("textarea", text, { class: "byhand", readonly: "", rows: 6, "aria-label": "LaTeX of this step" });
-  place.append(area);
-  area.select();
-  say("The browser does not let the page copy; the LaTeX is selected, to be copied by hand.");
-}
-
 // The button copies the step of the chosen entry; the key that one, the step on the stage, or the one at the top of the sheet.
 const chosenStep = () => (current ? parsed(current).item : data.items.find((one) => one.name === sections[Math.max(currentSection(), 0)].id));
 const latexButton = $("#origin .latex");
-latexButton.addEventListener("click", () => copyLatex(chosenStep(), $("#origin .origin")));
+latexButton.addEventListener("click", () => copy(latexOf(chosenStep()), "LaTeX", $("#origin .origin")));
 KEYS.c = () => {
   const item = staged() ? scene.item : chosenStep();
-  if (item?.latex) copyLatex(item, staged() ? $(".heading", stage) : current ? $("#origin .origin") : $(".said", sectionOf(item)) ?? sectionOf(item));
+  if (item?.latex) copy(latexOf(item), "LaTeX", staged() ? $(".heading", stage) : current ? $("#origin .origin") : $(".said", sectionOf(item)) ?? sectionOf(item));
 };
 for (const old of $$(".byhand")) old.remove(); // of a copy that was saved with it

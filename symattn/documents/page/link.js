@@ -86,7 +86,7 @@ function restore(text) {
 // Writes into the fragment what is changed and chosen.
 function remember() {
   if (typeof leaving !== "undefined" && leaving) return true;
-  for (const [id, list] of [["#undo", past], ["#redo", future]]) $(id).setAttribute("aria-disabled", String(!list.length));
+  for (const [id, list] of [["#undo", past], ["#redo", future]]) $(id).ariaDisabled = !list.length;
   $("#undo").parentElement.hidden = !past.length && !future.length && !last;
   const at = pinned && parsed(pinned);
   const isFollowed = allRows || followed.row !== USUALLY.row || followed.head !== USUALLY.head;
@@ -120,24 +120,20 @@ function followLink() {
 
 // ---- the clipboard ----
 
-function copyByHand(text) {
-  const area = make("textarea", text, { class: "spoken", readonly: "" });
+// Where the browser does not let the page copy, the text stands selected in a place.
+async function copy(text, what, place = $("#controls")) {
+  $(".byhand")?.remove();
   const focused = document.activeElement;
-  document.body.append(area);
-  area.select();
-  const done = document.execCommand("copy");
-  area.remove();
-  focused?.focus({ preventScroll: true });
-  return done;
-}
-
-// Whether it was copied.
-async function copy(text, what) {
-  let done = false;
-  try { await navigator.clipboard.writeText(text); done = true; } catch { done = copyByHand(text); }
+  let done = true;
+  try { await navigator.clipboard.writeText(text); } catch {
+    const area = make("textarea", text, { class: "byhand", readonly: "", rows: 6, "aria-label": what });
+    place.append(area);
+    area.select();
+    done = document.execCommand("copy");
+    if (done) { area.remove(); focused?.focus({ preventScroll: true }); }
+  }
   if ($("#menu").contains(document.activeElement)) { openMenu(false); $("#more").focus(); } // what is said stands below it
-  say(done ? `${what} copied.` : "The browser does not let the page copy.");
-  return done;
+  say(done ? `${what} copied.` : "The browser does not let the page copy; the text is selected, to be copied by hand.");
 }
 
 function copyLink() {

@@ -144,7 +144,7 @@ function tell(entry, told) {
   $("#origin .latex").hidden = !item.latex;
   for (const way of $$("#origin [data-way]")) {
     way.hidden = !comesFrom(item) || !isRead(item);
-    way.setAttribute("aria-pressed", String((way.dataset.way === "on") === isOnward(item)));
+    way.ariaPressed = (way.dataset.way === "on") === isOnward(item);
   }
 }
 
@@ -163,7 +163,7 @@ function select(key) {
 
 function choose(cell) {
   stopAt(cell);
-  select(cell.entry.key);
+  select(cell.key);
   if (current !== pinned) $("#origin").classList.remove("high"); // what the mouse chooses leaves it where it was
   show(pinned);
 }
@@ -187,8 +187,8 @@ document.addEventListener("pointerover", (event) => {
   if (event.pointerType !== "mouse") return;
   const panel = $("#origin");
   if (cell) {
-    if (cell.entry.key === current) return;
-    show(cell.entry.key);
+    if (cell.key === current) return;
+    show(cell.key);
     // What the mouse points at is not under the panel that it opens.
     panel.classList.toggle("high", current !== pinned && cell.getBoundingClientRect().bottom > innerHeight - panel.offsetHeight);
   } else if (current !== pinned && !event.target.closest("#origin")) { show(pinned); panel.classList.remove("high"); }

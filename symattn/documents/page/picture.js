@@ -122,7 +122,7 @@ if (drawings().length > 1) {
     const button = make("button", name, { type: "button", "aria-pressed": name === "Side by side" });
     button.addEventListener("click", () => {
       for (const figure of box.children) figure.hidden = !some.includes(figure);
-      for (const other of buttons.children) other.setAttribute("aria-pressed", String(other === button));
+      for (const other of buttons.children) other.ariaPressed = other === button;
     });
     buttons.append(button);
   }

@@ -131,13 +131,11 @@ const namedRow = (i, down, ...cells) => tableRow(down && headCell(isGap(i) ? "â‹
 
 // A cell of an entry. `data-c` is there for `level`, and gone when the picture stands.
 function cellOf(entry, column, classes = "") {
-  const { key } = entry;
+  const isResult = classes === "result";
   const kinds = `entry of-${scene.hues.get(entry.item.letter) || "none"} ${classes}${isMasked(entry) ? " masked" : ""}`;
-  const cell = make("td", classes === "result" ? textOnSheet(entry) : textPutIn(entry), { "data-c": column, class: kinds });
-  cell.entry = entry;
-  if (!scene.cells.has(key)) scene.cells.set(key, []);
-  scene.cells.get(key).push(cell);
-  return cell;
+  const cell = make("td", isResult ? textOnSheet(entry) : textPutIn(entry), { "data-c": column, class: kinds });
+  if (isResult && scene.shares) setBar(cell, entry.value);
+  return Object.assign(cell, { key: entry.key, entry, what: "share" });
 }
 
 // Every decimal as wide as its column wants it; what is not computed yet keeps its place.
@@ -215,27 +213,22 @@ function movesOf(item, h, shares) {
   const [rows, columns] = inSightOf(item);
   const [down, across] = labelsOf(item);
   const cell = (what) => (i, j) => {
-    const number = numberOfMove(shares, what, { i, j, h });
-    const text = what === "part" ? printer(scene.least[1]).part(shares.part, { i, j, h }) : shownAs(number).text;
+    const entry = new Entry(item, h, i, j);
+    const number = numberOfMove(shares, what, entry);
+    const text = what === "part" ? printer(scene.least[1]).part(shares.part, entry) : shownAs(number).text;
     const made = make("td", pretty(text), { class: `entry result ${what}`, "data-c": what === "sum" ? "sum" : j });
-    scene.spots.set(`${what}|${i}|${j}`, Object.assign(made, { number, what, spot: `${what}|${i}|${j}`, entry: { i, j } }));
-    return made;
+    if (what === "part") {
+      const parts = rowIn(item, lineIn(item, entry), h).map((one) => numberOfMove(shares, "part", one));
+      setBar(made, certified.nearest(certified.quotient(number, certified.largest(parts))));
+    }
+    return Object.assign(made, { what, spot: `${what}|${i}|${j}`, entry });
   };
   const named = !raised ? [] : across ? [...headRow(columns, across).children] : [blankCell(columns.length)];
   const head = tableRow(down && blankCell(), ...named, shares.byRow && headCell("sum", "col"));
   const body = rows.map((i) => namedRow(i, down, ...(raised ? cellsIn(i, columns, cell("part")) : []), ...(shares.byRow ? cellsIn(i, [0], cell("sum")) : [])));
   if (!shares.byRow) body.push(tableRow(down && headCell("sum", "row"), ...cellsIn(0, columns, cell("sum"))));
   const caption = make("span", raised ? "exponentials and their sums" : "sums", { class: "caption" });
-  const drawn = [...operandsOf(item, h).map((entry) => matrixOf(entry.item, entry.h)), framed(caption, tableOf(head, body)), matrixOf(item, h, true)];
-  for (const i of rows)
-    for (const j of columns) {
-      if (i === null || j === null) continue;
-      const entry = new Entry(item, h, i, j);
-      const part = scene.spots.get(`part|${i}|${j}`);
-      if (part) setBar(part, certified.nearest(certified.quotient(part.number, certified.largest(rowIn(item, lineIn(item, entry), h).map((one) => numberOfMove(shares, "part", one))))));
-      for (const share of scene.cells.get(entry.key)) setBar(share, entry.value);
-    }
-  return drawn;
+  return [...operandsOf(item, h).map((entry) => matrixOf(entry.item, entry.h)), framed(caption, tableOf(head, body)), matrixOf(item, h, true)];
 }
 
 // An exponential, or the sum of them.
@@ -258,7 +251,7 @@ function mountStep(item, frame = 0) {
   const shown = headsShown(item);
   const h = headOn(item);
   const { product, shares } = schemeOf(item);
-  scene = { item, h, product, shares, shown, least: USUAL, cells: new Map(), spots: new Map(), at: 0, worked: { j: 0 }, room: { inner: Infinity, columns: Infinity } };
+  scene = { item, h, product, shares, shown, least: USUAL, at: 0, worked: { j: 0 }, room: { inner: Infinity, columns: Infinity } };
   const letters = [...new Set([...factorsOf(product), ...operandsOf(item, h).map((entry) => entry.item.letter)])];
   scene.hues = huesOf(item, letters);
   scene.frames = framesOf(item);
@@ -270,7 +263,7 @@ function mountStep(item, frame = 0) {
   $("#frame").max = scene.walk.length - 1;
   $("#frame").disabled = !route.includes(item);
   $("#others").disabled = !hasRow(item) || queriesOf(item) < 2;
-  $("#others").setAttribute("aria-pressed", String(allRows));
+  $("#others").ariaPressed = allRows;
   tellStep();
   isAt(item.name);
   keepRoom();
@@ -291,11 +284,7 @@ function pictureOf({ item, h, product, shares }) {
 function drawPicture(frame) {
   const picture = $(".picture-on-stage", stage);
   const { room } = scene;
-  const redraw = () => {
-    scene.cells.clear();
-    scene.spots.clear();
-    picture.replaceChildren(...(frame.closes ? [seenCard()] : pictureOf(scene)));
-  };
+  const redraw = () => picture.replaceChildren(...(frame.closes ? [seenCard()] : pictureOf(scene)));
   const size = (name) => { picture.className = `picture-on-stage ${name}`; };
   const tooWide = () => $$(".scroll", picture).find((box) => box.scrollWidth > box.clientWidth + 1);
   const isStacked = () => picture.lastElementChild.getBoundingClientRect().bottom > picture.firstElementChild.getBoundingClientRect().bottom + 2;
@@ -368,30 +357,33 @@ function isFilled(frame, what, place) {
   return !shares || PHASES.indexOf(what) <= PHASES.indexOf(frame.phase);
 }
 
+// Whether a frame works out an entry of the step, or what it puts in.
+const worksOut = ({ opens, closes, at, phase }, what, entry) => (at ? at.key === entry.key : !opens && !closes && (!phase || phase === what));
+
 function paintFrame(at) {
   scene.at = at;
   const frame = scene.frames[at];
-  const { item, h, product, shares } = scene;
+  const { item, product } = scene;
   const isAsked = (place) => hasRow(item) && lineIn(item, place) === followed.row;
   scene.worked.j = frame.at?.j ?? scene.worked.j;
   if (scene.drawn !== Boolean(frame.closes) || (product && !frame.closes && !scene.inSight.columns.includes(scene.worked.j))) drawPicture(frame);
-  for (const cell of $$(".lit, .focal", stage)) cell.classList.remove("lit", "focal");
-  for (const cell of [...scene.spots.values(), ...[...scene.cells.values()].flat()]) {
-    const { entry, what = "share" } = cell;
+  const worked = frame.at ? [frame.at] : frame.opens || frame.closes || !hasRow(item) ? [] : inSightAlong();
+  const read = new Set(worked.flatMap((entry) => [...reads(item.rule, entry)]).map(({ key }) => key));
+  for (const cell of $$(".entry", stage)) {
+    const { entry, what } = cell;
     if (cell.classList.contains("result")) {
       fillCell(cell, isFilled(frame, what, entry));
-      const isWorked = frame.at ? frame.at.i === entry.i && frame.at.j === entry.j : !frame.opens && isAsked(entry) && (!shares || what === frame.phase);
+      const isWorked = isAsked(entry) && worksOut(frame, what, entry);
       cell.classList.toggle("focal", isWorked);
       cell.classList.toggle("lit", !isWorked && Boolean(frame.phase) && isAsked(entry) && !cell.classList.contains("empty"));
-    } else if (hasRow(item) && hasRow(entry.item)) {
-      const isOther = !allRows && lineIn(entry.item, entry) !== followed.row;
-      cell.classList.toggle("aside", isOther);
-      if (route.includes(entry.item)) fillCell(cell, !isOther);
+      continue;
     }
+    cell.classList.toggle("lit", read.has(cell.key));
+    if (!hasRow(item) || !hasRow(entry.item)) continue;
+    const isOther = !allRows && lineIn(entry.item, entry) !== followed.row;
+    cell.classList.toggle("aside", isOther);
+    if (route.includes(entry.item)) fillCell(cell, !isOther);
   }
-  const worked = frame.at ? [frame.at] : frame.opens || frame.closes || !hasRow(item) ? [] : inSightAlong();
-  for (const { key } of worked.flatMap((entry) => [...reads(item.rule, entry)]))
-    for (const cell of scene.cells.get(key) ?? []) if (!cell.classList.contains("result")) cell.classList.add("lit");
   const line = $(".line.now", stage);
   line.innerHTML = lineOf(frame);
   breakSums(line);
@@ -402,11 +394,11 @@ function paintFrame(at) {
   if (playing === null) $("#said").textContent = words;
   const slider = $("#frame");
   slider.value = Math.max(scene.walk.findIndex((one) => one.item === item && one.at === at), 0);
-  slider.setAttribute("aria-valuetext", words);
+  slider.ariaValueText = words;
   document.body.classList.toggle("opening", Boolean(frame.opens));
   stage.classList.toggle("closing", Boolean(frame.closes));
-  $("#back").setAttribute("aria-disabled", String(at === 0 && !neighbour(-1)));
-  $("#onward").setAttribute("aria-disabled", String(isLast()));
+  $("#back").ariaDisabled = at === 0 && !neighbour(-1);
+  $("#onward").ariaDisabled = isLast();
   tellPlaying();
   for (const box of $$(".picture-on-stage .scroll", stage)) showIn(box, $(".focal", box) ?? $(".lit", box));
   const [picture, bar] = [$(".picture-on-stage", stage), $(".bar", stage).offsetHeight];
@@ -588,12 +580,8 @@ function offer(isStaged) {
 }
 const controls = $("#controls");
 
-
 // The last frame in which an entry of the step is worked out.
-function frameOf({ i, j }, what = "share") {
-  const found = scene.frames.findLastIndex((frame) => !frame.opens && !frame.closes && (frame.at ? frame.at.i === i && frame.at.j === j : !frame.phase || frame.phase === what));
-  return Math.max(found, 0);
-}
+const frameOf = (entry, what = "share") => Math.max(scene.frames.findLastIndex((frame) => worksOut(frame, what, entry)), 0);
 
 // Opens the stage at a step, at the first of the way where nothing has this name; `key` is of the entry that stands there,
 // whose query is followed.

@@ -90,7 +90,7 @@ def test_the_page_asks_and_answers(opened: Callable[..., Any]) -> None:
     assert page.locator(".titled").inner_text() == "Causal self-attention"
     assert page.title() == "Causal self-attention"
     say = page.locator(".say")
-    assert say.inner_text() == "“sat” looks 58 % at itself, 28 % at “the”, and 14 % at “cat”."
+    assert say.inner_text() == "“sat” looks 58 % at itself, 28 % at “the” and 14 % at “cat”."
     follow(page, 0)
     assert say.inner_text() == "“the” looks 100 % at itself."
     follow(page, 1)

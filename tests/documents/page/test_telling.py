@@ -97,8 +97,7 @@ class Followed:
         if step.weights and count > 1:
             yield from [[]] * (count - 1)
             order = sorted(range(len(own)), key=lambda k: -self.array(step.letter)[self.row, k])
-            most = [*(own[k] for k in order[:4]), str(len(own) - 4)]
-            yield [*(own if len(own) <= 4 else most), "1"]
+            yield [*self.listed(own if len(own) <= 5 else [own[k] for k in order]), "1"]
         elif count > 1:
             left, right = step.operands[0], step.operands[-1]
             for j, text in enumerate(own):
@@ -137,8 +136,7 @@ class Followed:
         weights = self.array(letter)[self.row]
         order = sorted((k for k in range(len(weights)) if weights[k]), key=lambda k: -weights[k])
         mixed = next(step for step in self.steps.values() if letter in step.operands)
-        parts = [self.texts(letter, self.row)[k] for k in order[:4]]
-        parts += [str(len(order) - 4)] if len(order) > 4 else []
+        parts = self.listed([self.texts(letter, self.row)[k] for k in order])
         others = (row for row in range(self.array(letter).shape[0]) if row != self.row)
         last = [text for row in others for text in self.most(row)]
         return [self.most(self.row), [*self.texts(mixed.letter, self.row), *parts], last]
@@ -175,7 +173,7 @@ class Followed:
         parts = np.exp(scores) if len(told) == 3 else scores
         k = int(np.argmax(weights))
         whole = [parts[k] / weights[k] if weights[k] else 0]
-        if len(parts) > 4:
+        if len(parts) > 5:
             parts = [*(parts[j] for j in np.argsort(-weights, kind="stable")[:4]), len(parts) - 4]
         for sentence, wanted in zip(told[-3:-1], [parts, whole][-len(told) + 1 :], strict=True):
             for text, value in zip(numbers(sentence), wanted, strict=True):
@@ -244,8 +242,8 @@ def test_tokens_have_their_names(opened: Callable[..., Any]) -> None:
 #: Changes of the program that make it say something wrong.
 WRONG = {
     "the number of another row": (
-        "const result = shownAt(item, h, at);",
-        "const result = shownAt(item, h, { ...at, i: 0 });",
+        "const result = at.text;",
+        "const result = new Entry(at.item, at.h, 0, at.j).text;",
     ),
     "a vector of another key": ("entryAt(part, { ...at, h,", "entryAt(part, { ...at, j: 0, h,"),
     "a sum that is not 1": ('isPlain ? "1" : "less than 1"', '"less than 1"'),
