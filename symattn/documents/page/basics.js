@@ -22,19 +22,28 @@ const numbersTo = (size) => [...Array(size).keys()];
 // A number of an element's data, null where it has none.
 const numberIn = (element, name) => (element?.dataset[name] === undefined ? null : Number(element.dataset[name]));
 
-// The title, which the question of the opening takes the place of.
-const titleOf = () => ($(".titled") ?? $("header h1")).textContent;
-
 const calm = () => (matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth");
 
 // What is done after the numbers changed or were proven, part by part in the order of the files.
 const followers = [];
 const whenSettled = (follower) => followers.push(follower);
 const settle = () => followers.forEach((follower) => follower());
+const nowAndSettled = (follower) => { whenSettled(follower); follower(); };
 
 // Keys that no field and no cell wants: a key to what it does, each part its own.
 const KEYS = {};
 
-// A saved copy of a changed page opens with the numbers that the page came with.
+// Several elements of which one is a stop of the Tab key.
+const stopOn = (one, among) => { for (const other of among) other.tabIndex = other === one ? 0 : -1; };
+
+// Buttons of which one is pressed.
+function pressOne(button) {
+  for (const other of button.parentElement.children) other.ariaPressed = other === button;
+}
+
+// A saved copy of a changed page opens with the numbers that the page came with, and without what this program put there.
 const saved = document.body.classList.contains("live");
 document.body.className = "";
+const title = ($(".titled") ?? $("header h1")).textContent; // the question of the opening takes its place
+const MADE = "#stage, .mode, #mode, #controls .title, .what-if, #given > .hint, .byhand, .say, .titled, #contents svg, #contents .symbol, #picture :is(.which, .told, .head:has([data-heads]))";
+for (const left of $$(MADE)) left.remove();

@@ -162,7 +162,13 @@ function level(table) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.metaKey || event.altKey) return;
+  if (event.altKey) return;
+  const does = KEYS[`Ctrl+${event.shiftKey ? "Shift+" : ""}${event.key.toLowerCase()}`];
+  if ((event.ctrlKey || event.metaKey) && does && !event.target.matches("input:not([type=range]), textarea")) {
+    does();
+    event.preventDefault();
+  }
+  if (event.metaKey) return;
   const cell = event.target.closest("td[data-c]");
   if (event.target.tagName === "SELECT") return;
   if (event.target.tagName === "INPUT") {

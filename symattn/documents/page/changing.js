@@ -125,5 +125,4 @@ for (const table of $$(".home table")) {
   const item = items.get(table.dataset.m);
   if (isOpen(item)) table.classList.add(isToggled(item) ? "switched" : "dragged");
 }
-for (const left of $$("#given>.hint")) left.remove(); // of a copy that was saved with it
 if ($("#given table.dragged")) $("#given-heading").after(make("p", "Drag a number sideways, or choose it and type another.", { class: "hint" }));

@@ -105,7 +105,7 @@ $("#controls").addEventListener("focusout", (event) => {
 
 $("#reset").addEventListener("click", () => { startAnew(); changed(""); });
 
-whenSettled(() => {
+nowAndSettled(() => {
   document.body.classList.toggle("live", Boolean(live));
   $("main").ariaBusy = certifying !== null;
   if (!held && certifying === null) steady(false);
@@ -117,7 +117,4 @@ whenSettled(() => {
   if ($("#slider")) $("#slider").ariaValueText = temperature;
 });
 
-$("#decimals").value = String(data.digits);
-if ($("#slider")) $("#slider").ariaValueText = temperature;
-tellChanges();
 $("#controls").hidden = false;

@@ -6,6 +6,5 @@ function align(scheme) {
 }
 
 const alignAll = () => $$(".falk").forEach(align);
-whenSettled(alignAll);
+nowAndSettled(alignAll);
 addEventListener("resize", alignAll);
-alignAll();

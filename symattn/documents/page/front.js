@@ -93,16 +93,14 @@ function placeTemperature(isStaged) {
 let answeredAloud = null;
 if (isAsked) {
   const heading = $("header h1");
-  const title = titleOf();
-  for (const left of $$("#front, .say, .titled")) left.remove(); // of a copy that was saved with them
+  $("#front")?.remove(); // of a saved copy, from which the temperature was taken
   heading.before(make("p", make("bdi", title), { class: "titled" }));
   heading.replaceChildren("Where does ", rowChoice, ...(headChoice ? [" look in ", headChoice] : [" look"]), "?");
   heading.after(said);
   front.append(panel("Share", "The weights of all keys make 1.", bars));
   $("header").after(front);
   placeTemperature(false);
-  whenSettled(tellFront);
-  tellFront();
+  nowAndSettled(tellFront);
 }
 
 // Says it aloud in the page's one live region, behind what was changed, where it is something new.

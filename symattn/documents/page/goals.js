@@ -64,7 +64,7 @@ function outputInReach() {
     const isFar = Math.hypot(...target.map((x, c) => x - now[c])) > 0.5;
     if (isFar && made.every((x, c) => Math.abs(x - target[c]) < 0.045)) { found = target.map(String); break; }
   }
-  for (const [letter, values] of kept) for (const [kind, all] of Object.entries(values)) all.forEach((value, place) => { given.get(letter)[kind][place] = value; });
+  for (const [letter, values] of kept) putBack(letter, values);
   return found && outputOf(found);
 }
 
@@ -121,7 +121,6 @@ function wordsOfGoal() {
 
 if (isAsked) {
   bars.parentElement.append(make("div", [make("h3", "Try to"), goalList, goalTold], { class: "try" }));
-  newGoals();
   whenSettled(tellGoal);
   addEventListener("hashchange", newGoals);
 }

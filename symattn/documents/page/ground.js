@@ -297,5 +297,4 @@ function tellPictures() {
     mixture.textContent = `The output is ${outputText()}.`;
   }
 }
-whenSettled(tellPictures);
-tellPictures();
+nowAndSettled(tellPictures);

@@ -51,4 +51,3 @@ KEYS.c = () => {
   const item = staged() ? scene.item : chosenStep();
   if (item?.latex) copy(latexOf(item), "LaTeX", staged() ? $(".heading", stage) : current ? $("#origin .origin") : $(".said", sectionOf(item)) ?? sectionOf(item));
 };
-for (const old of $$(".byhand")) old.remove(); // of a copy that was saved with it

@@ -143,13 +143,7 @@ $("#link").addEventListener("click", copyLink);
 $("#undo").addEventListener("click", undo);
 $("#redo").addEventListener("click", redo);
 
-document.addEventListener("keydown", (event) => {
-  const isText = event.target.matches("input:not([type=range]), textarea");
-  if (!(event.ctrlKey || event.metaKey) || event.altKey || isText) return;
-  const key = event.key.toLowerCase();
-  const does = key === "z" ? (event.shiftKey ? redo : undo) : key === "y" && !event.shiftKey ? redo : null;
-  if (does) { does(); event.preventDefault(); }
-});
+Object.assign(KEYS, { "Ctrl+z": undo, "Ctrl+Shift+z": redo, "Ctrl+y": redo });
 
 let soon = null;
 for (const kind of ["focusin", "click", "keyup"]) document.addEventListener(kind, () => { clearTimeout(soon); soon = setTimeout(remember, 300); });

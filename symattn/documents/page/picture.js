@@ -43,9 +43,11 @@ function showAlone(token) {
 
 // Each picture is one stop of the Tab key; arrows go from token to token.
 function preparePicture(picture) {
-  picture.setAttribute("role", "group");
-  picture.setAttribute("aria-label", `Lines from queries to keys${picture.dataset.h ? `, head ${numberIn(picture, "h") + data.base}` : ""}`);
-  tokensOf(picture).forEach((text, k) => { text.setAttribute("role", "button"); text.setAttribute("tabindex", k ? -1 : 0); });
+  picture.role = "group";
+  picture.ariaLabel = `Lines from queries to keys${picture.dataset.h ? `, head ${headIn(picture) + data.base}` : ""}`;
+  const tokens = tokensOf(picture);
+  for (const text of tokens) text.role = "button";
+  stopOn(tokens[0], tokens);
   const frame = make("div", make("p", "", { class: "told" }));
   picture.replaceWith(frame);
   frame.prepend(picture);
@@ -66,7 +68,7 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("focusin", (event) => {
   const text = tokenIn(event);
   if (!text) return;
-  for (const other of tokensOf(text.parentElement)) other.setAttribute("tabindex", other === text ? 0 : -1);
+  stopOn(text, tokensOf(text.parentElement));
   showAlone(tokenAt(text));
 });
 document.addEventListener("focusout", (event) => { if (tokenIn(event)) showAlone(null); });
@@ -108,7 +110,6 @@ function overlaid(pictures) {
   return figure;
 }
 
-for (const left of $$("#picture :is(.which, .told, .head:has([data-heads]))")) left.remove(); // of a copy that was saved with them
 for (const figure of $$("#picture .head")) figure.hidden = false;
 for (const picture of drawings()) preparePicture(picture);
 if (drawings().length > 1) {
@@ -122,7 +123,7 @@ if (drawings().length > 1) {
     const button = make("button", name, { type: "button", "aria-pressed": name === "Side by side" });
     button.addEventListener("click", () => {
       for (const figure of box.children) figure.hidden = !some.includes(figure);
-      for (const other of buttons.children) other.ariaPressed = other === button;
+      pressOne(button);
     });
     buttons.append(button);
   }

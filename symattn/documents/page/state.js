@@ -116,9 +116,10 @@ function startAnew() {
   forget();
   supposed = null;
   [temperature, divisor, digits] = ["1", certified.certain(1), data.digits];
-  for (const [letter, values] of given) {
-    for (const [kind, first] of Object.entries(items.get(letter).first)) first.forEach((value, place) => { values[kind][place] = value; });
-  }
+  for (const letter of given.keys()) putBack(letter, items.get(letter).first);
+}
+function putBack(letter, values) {
+  for (const [kind, all] of Object.entries(values)) all.forEach((value, place) => { given.get(letter)[kind][place] = value; });
 }
 
 // A number as people write it, as it is meant and as a float, or why it is none.

@@ -58,7 +58,6 @@ contents.addEventListener("click", (event) => {
 });
 
 // One stop of the Tab key, from which the arrows lead along.
-const stopOn = (link) => { for (const other of links.values()) other.tabIndex = other === link ? 0 : -1; };
 contents.addEventListener("keydown", (event) => {
   const all = [...links.values()];
   const to = { ArrowRight: all.indexOf(event.target) + 1, ArrowLeft: all.indexOf(event.target) - 1, Home: 0, End: all.length - 1 }[event.key];
@@ -67,16 +66,14 @@ contents.addEventListener("keydown", (event) => {
   event.stopPropagation();
   all[Math.max(0, Math.min(to, all.length - 1))].focus();
 });
-contents.addEventListener("focusin", (event) => stopOn(event.target));
+contents.addEventListener("focusin", (event) => stopOn(event.target, links.values()));
 
 for (const link of links.values()) {
-  for (const left of $$("svg, .symbol", link)) left.remove(); // of a copy that was saved with them
   const item = drawnOn.get(link.hash.slice(1));
   const symbol = item && (symbolIn(item) ?? symbolIn(item, 0));
   if (symbol) link.prepend(makeOf("span", `<math>${symbol.outerHTML}</math>`, { class: `symbol in-${item.role ?? ""}`, "aria-hidden": "true" }));
 }
 contents.classList.add("drawn");
-drawStrip();
-stopOn(links.values().next().value);
-whenSettled(drawStrip);
+nowAndSettled(drawStrip);
+stopOn(links.values().next().value, links.values());
 measure();

@@ -32,7 +32,6 @@ for (const end of ["pointerup", "pointercancel"])
 
 const offered = (some) => (some.length ? make("div", [make("span", "What if "), ...some.map(buttonFor), make("p", "", { class: "tell" })], { class: "what-if" }) : "");
 
-for (const left of $$(".what-if")) left.remove(); // of a copy that was saved with them
 for (const item of data.chunk ? [] : acts) {
   const some = data.supposed.filter(({ rules }) => rules[item.letter]);
   $(".said", sectionOf(item))?.append(offered(some));
