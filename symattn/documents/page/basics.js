@@ -30,8 +30,16 @@ const whenSettled = (follower) => followers.push(follower);
 const settle = () => followers.forEach((follower) => follower());
 const nowAndSettled = (follower) => { whenSettled(follower); follower(); };
 
-// Keys that no field and no cell wants: a key to what it does, each part its own.
-const KEYS = {};
+// Keys that no field and no cell wants: what each does while something holds. What is said later comes first; a key whose
+// action returns false is left to the browser.
+const layersOfKeys = [];
+const keysWhile = (holds, actions) => layersOfKeys.unshift({ holds, actions });
+const always = () => true;
+function doKey(event) {
+  const name = event.ctrlKey || event.metaKey ? `Ctrl+${event.shiftKey ? "Shift+" : ""}${event.key.toLowerCase()}` : event.key;
+  const layer = layersOfKeys.find(({ holds, actions }) => Object.hasOwn(actions, name) && holds());
+  if (layer && layer.actions[name](event) !== false) event.preventDefault();
+}
 
 // Several elements of which one is a stop of the Tab key.
 const stopOn = (one, among) => { for (const other of among) other.tabIndex = other === one ? 0 : -1; };
@@ -45,5 +53,5 @@ function pressOne(button) {
 const saved = document.body.classList.contains("live");
 document.body.className = "";
 const title = ($(".titled") ?? $("header h1")).textContent; // the question of the opening takes its place
-const MADE = "#stage, .mode, #mode, #controls .title, .what-if, #given > .hint, .byhand, .say, .titled, #contents svg, #contents .symbol, #picture :is(.which, .told, .head:has([data-heads]))";
+const MADE = "#stage, .mode, #mode, .what-if, #given > .hint, .byhand, .say, .titled, #contents svg, #contents .symbol, #picture :is(.which, .told, .head:has([data-heads]))";
 for (const left of $$(MADE)) left.remove();

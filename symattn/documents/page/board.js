@@ -21,13 +21,11 @@ function showNext() {
   veil(!scene.frames[scene.at].opens && !scene.frames[scene.at].closes);
 }
 
-const usualKeys = { ...KEYS };
-const onBoard = (does, key) => (event) => { if (!inBoard()) { usualKeys[key]?.(event); return; } event.preventDefault(); does(); };
-Object.assign(KEYS, {
-  b: changeBoard,
-  ArrowRight: onBoard(showNext, "ArrowRight"),
-  " ": onBoard(showNext, " "),
-  ArrowLeft: onBoard(() => { walkFrames(-1); veil(false); }, "ArrowLeft"),
-  Escape: onBoard(changeBoard, "Escape"),
+keysWhile(always, { b: changeBoard });
+keysWhile(inBoard, {
+  ArrowRight: showNext,
+  " ": showNext,
+  ArrowLeft() { walkFrames(-1); veil(false); },
+  Escape: changeBoard,
 });
 document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement && inBoard()) changeBoard(); });

@@ -1,6 +1,7 @@
 // Cells: every entry in sight by its key, what it shows, and moving from one to the next.
 
 const cells = new Map(); // key → every cell that shows this entry
+const headCell = (name, scope) => make("th", name, { scope, title: name });
 
 function register(table) {
   const { m, turned } = table.dataset;
@@ -162,32 +163,24 @@ function level(table) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.altKey) return;
-  const does = KEYS[`Ctrl+${event.shiftKey ? "Shift+" : ""}${event.key.toLowerCase()}`];
-  if ((event.ctrlKey || event.metaKey) && does && !event.target.matches("input:not([type=range]), textarea")) {
-    does();
-    event.preventDefault();
-  }
-  if (event.metaKey) return;
-  const cell = event.target.closest("td[data-c]");
-  if (event.target.tagName === "SELECT") return;
-  if (event.target.tagName === "INPUT") {
-    if (event.key === "Enter") event.target.blur();
-    return;
-  }
-  const move = (event.ctrlKey ? CORNERS : MOVES)[event.key];
+  const { target, ctrlKey, metaKey } = event;
+  if (event.altKey || target.tagName === "SELECT" || target.tagName === "TEXTAREA") return;
+  if (target.tagName === "INPUT" && event.key === "Enter") target.blur();
+  if (target.tagName === "INPUT" && !(target.type === "range" && (ctrlKey || metaKey))) return;
+  const cell = target.closest("td[data-c]");
+  const move = !metaKey && (ctrlKey ? CORNERS : MOVES)[event.key];
   if (cell && move) {
     moved(cell, move).focus();
     event.preventDefault();
-  } else if (event.ctrlKey) return;
-  else if (cell && event.target === cell && (event.key === "Enter" || event.key === " ")) {
+  } else if (ctrlKey || metaKey || target !== cell) doKey(event);
+  else if (event.key === "Enter" || event.key === " ") {
     choose(cell);
     if (openCell(cell)) change(cell); else announce(cell.entry);
     event.preventDefault();
-  } else if (cell && event.target === cell && openCell(cell) && /^[-−.\d]$/.test(event.key) && !isToggled(cell.entry.item)) {
+  } else if (openCell(cell) && /^[-−.\d]$/.test(event.key) && !isToggled(cell.entry.item)) {
     change(cell, event.key);
     event.preventDefault();
-  } else if (KEYS[event.key]) KEYS[event.key](event);
+  } else doKey(event);
 });
 
 for (const table of $$("table[data-m]")) register(table);

@@ -861,7 +861,7 @@ const certified = (() => {
   }
 
   return {
-    allow, ofFloat, certain, sum, product, quotient, minus, sqrt, power, exp, sigmoid, together, order, enclose, larger, largest, ordered, firstLargest,
-    threshold, fixed, shown, read, made, nearest, onCircle, OF_ONE, LOWEST, UNKNOWN,
+    allow, ofFloat, certain, sum, product, quotient, minus, sqrt, exp, together, order, enclose, largest, firstLargest, threshold, fixed, shown, read, made,
+    nearest, onCircle, OF_ONE, LOWEST, UNKNOWN,
   };
 })();

@@ -1,11 +1,9 @@
 // The opening: a question about one token, the sentence that answers it, and its weights as bars.
 
-const isAsked = Boolean(weighed) && $("header h1") !== null;
-const [askedCount, keyCount] = isAsked ? [queriesOf(weighed), widthOf(weighed)] : [0, 0];
 
 const weightOf = (key) => entryOn(weighed, key);
 const isHidden = (key) => isMasked(weightOf(key));
-const everyKey = () => numbersTo(keyCount);
+const everyKey = () => numbersTo(widthOf(weighed));
 const seenKeys = () => everyKey().filter((key) => !isHidden(key));
 const weight = (key) => weightOf(key).value;
 
@@ -58,7 +56,7 @@ function shape(tag, attributes, content = "") {
 }
 
 // The scores that the weights are made of, where they have a place for each.
-const scored = isAsked && data.items.findLast((item) => item !== weighed && isRead(item) && item.shape.join() === weighed.shape.join() && weighed.sources?.has(item.letter) && !weighed.masks?.includes(item.letter));
+const scored = weighed && data.items.findLast((item) => item !== weighed && isRead(item) && item.shape.join() === weighed.shape.join() && weighed.sources?.has(item.letter) && !weighed.masks?.includes(item.letter));
 
 function barOf(key, shares) {
   const hidden = isHidden(key);
@@ -81,17 +79,17 @@ function choiceOf(name, count, words, chosen) {
   select.addEventListener("change", () => followRow(Number(rowChoice.value ?? 0), Number(headChoice?.value ?? 0)));
   return select;
 }
-const rowChoice = isAsked && choiceOf("The token that is followed", askedCount, queryName, followed.row);
-const headChoice = isAsked && weighed.heads > 0 && choiceOf("Its head", weighed.heads, (h) => `head ${h + data.base}`, followed.head);
+const rowChoice = weighed && choiceOf("The token that is followed", queriesOf(weighed), queryName, followed.row);
+const headChoice = weighed?.heads > 0 && choiceOf("Its head", weighed.heads, (h) => `head ${h + data.base}`, followed.head);
 
 // The temperature stands below the bars, and on the stage, which has none, in the menu.
 const warmer = $("#temperature")?.closest(".setting");
 function placeTemperature(isStaged) {
-  if (isAsked && warmer) { if (isStaged) $("#settings").prepend(warmer); else bars.after(warmer); }
+  if (weighed && warmer) { if (isStaged) $("#settings").prepend(warmer); else bars.after(warmer); }
 }
 
 let answeredAloud = null;
-if (isAsked) {
+if (weighed) {
   const heading = $("header h1");
   $("#front")?.remove(); // of a saved copy, from which the temperature was taken
   heading.before(make("p", make("bdi", title), { class: "titled" }));
@@ -115,8 +113,9 @@ function tellFront() {
   if (headChoice) headChoice.value = followed.head;
   said.replaceChildren(...sentence());
   answeredAloud = aloud(said.textContent, answeredAloud);
-  const keys = shownOf(keyCount).filter((key) => key !== null);
+  const keys = indicesShown(widthOf(weighed));
   bars.replaceChildren(...keys.map((key) => barOf(key, shares)));
   $(".lead", bars.parentElement).textContent = shares ? "Scores become shares of one whole." : "The weights, which need not make 1.";
-  if (keys.length < keyCount) bars.append(make("li", `and ${keyCount - keys.length} more below`, { class: "more" }));
+  const more = widthOf(weighed) - keys.length;
+  if (more) bars.append(make("li", `and ${more} more below`, { class: "more" }));
 }

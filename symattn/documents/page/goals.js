@@ -39,7 +39,7 @@ function outputOf(target) {
   return {
     words: `make the output (${target.map(pretty).join(", ")})`, title: "Each number to one decimal",
     isMet: () => everyOne(wantedNumbers.flatMap((goal, c) => {
-      const gap = certified.minus(numberAt(mixed.item, output()[c].place), goal);
+      const gap = certified.minus(numberAt(mixed, output()[c].place), goal);
       return [gap, negated(gap)].map((one) => isBelow(one, NEAR));
     })),
     now: () => `the output is ${outputText()}`,
@@ -58,7 +58,7 @@ function outputInReach() {
   let found = null;
   for (const tried of TRIED) {
     if (!aim(tried.map((part) => onGrid(part * reach)))) break;
-    const numbers = computed("floats").get(mixed.item.letter);
+    const numbers = computed("floats").get(mixed.letter);
     const made = output().map(({ place }) => numbers[place]);
     const target = made.map((x) => Number(x.toFixed(1)));
     const isFar = Math.hypot(...target.map((x, c) => x - now[c])) > 0.5;
@@ -119,7 +119,7 @@ function wordsOfGoal() {
   return [make("b", "Not yet: "), `${goal.now()}. ${isMovable() ? "Drag the query." : "Change the numbers."}`];
 }
 
-if (isAsked) {
+if (weighed) {
   bars.parentElement.append(make("div", [make("h3", "Try to"), goalList, goalTold], { class: "try" }));
   whenSettled(tellGoal);
   addEventListener("hashchange", newGoals);

@@ -21,13 +21,14 @@ function comparedIn(rule) {
   const masks = (part) => part[0] === "e" && weighed.masks?.includes(part[1]);
   return kind === "+" && parts.length === 2 && parts.some(masks) ? comparedIn(parts.find((part) => !masks(part))) : null;
 }
-const sharing = isAsked && sharesOf(weighed.rule);
+const sharing = weighed && sharesOf(weighed.rule);
 const scoring = sharing && sharing.part[0] === "x" && comparedIn(sharing.part[1]);
 const factorOf = (role) => (data.flipped === (role === "query") ? scoring.right : scoring.left);
 const vectorOf = (role, at) => numbersTo(scoring.size).map((c) => entryAt(factorOf(role), { h: headOf(weighed), i: at, j: at, [scoring.index]: c }));
 const queryNumbers = () => vectorOf("query", followed.row).map(exactOf);
 const keyNumbers = (key) => vectorOf("key", key).map(exactOf);
-const isPlane = Boolean(scoring) && scoring.size === 2 && keyCount <= 12;
+const MOST_DRAWN = 12;
+const isPlane = Boolean(scoring) && scoring.size === 2 && widthOf(weighed) <= MOST_DRAWN;
 
 // ---- moving the query ----
 
@@ -132,18 +133,18 @@ function remark() {
 
 // ---- drawing ----
 
-const SIDE = 400, MIDDLE = SIDE / 2;
-const canvas = (label) => shape("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, role: "group", "aria-label": label });
+const EDGE = 200; // of a picture, from its middle
+const canvas = (label) => shape("svg", { viewBox: `${-EDGE} ${-EDGE} ${2 * EDGE} ${2 * EDGE}`, role: "group", "aria-label": label });
 
 // An arrow from the middle; one that has no length is a point.
 function arrow([x, y], width, kind) {
-  const length = Math.hypot(x - MIDDLE, y - MIDDLE);
+  const length = Math.hypot(x, y);
   if (length < 3) return [shape("circle", { cx: x, cy: y, r: 4, class: kind })];
-  const [dx, dy] = [(x - MIDDLE) / length, (y - MIDDLE) / length];
+  const [dx, dy] = [x / length, y / length];
   const head = Math.min(6 + width, length);
   const [bx, by] = [x - head * dx, y - head * dy];
   const side = 0.55 * head;
-  return [shape("line", { x1: MIDDLE, y1: MIDDLE, x2: bx, y2: by, "stroke-width": width, class: kind }),
+  return [shape("line", { x2: bx, y2: by, "stroke-width": width, class: kind }),
     shape("path", { d: `M${x} ${y}L${bx - side * dy} ${by + side * dx}L${bx + side * dy} ${by - side * dx}z`, class: kind })];
 }
 
@@ -156,13 +157,13 @@ function nameAll(picture, points, lines = []) {
     const text = shape("text", { class: kind, "text-anchor": "middle", "paint-order": "stroke" }, words);
     picture.append(text);
     const { width: wide, height } = text.getBBox();
-    const outward = Math.atan2(y - MIDDLE, x - MIDDLE);
+    const outward = Math.atan2(y, x);
     const spots = NEAR_POINT.flatMap((gap) => [0, 0.6, -0.6, 1.2, -1.2, 1.9, -1.9, 2.6, -2.6, 3.14].map((turn) => {
       const [dx, dy] = [Math.cos(outward + turn), Math.sin(outward + turn)];
       return [x + dx * (gap + radius + wide / 2), y + dy * (gap + radius + height / 2)];
     }));
     const spot = spots.map(([cx, cy]) => ({ x: cx - wide / 2, y: cy - height / 2, width: wide, height })).find((box) =>
-      box.x >= 0 && box.y >= 0 && box.x + wide <= SIDE && box.y + height <= SIDE
+      Math.min(box.x, box.y) >= -EDGE && box.x + wide <= EDGE && box.y + height <= EDGE
       && taken.every((other) => box.x > other.x + other.width || other.x > box.x + wide || box.y > other.y + other.height || other.y > box.y + height));
     if (!spot) { text.remove(); continue; }
     text.setAttribute("x", spot.x + wide / 2);
@@ -173,7 +174,8 @@ function nameAll(picture, points, lines = []) {
 
 const ground = canvas("The query among its keys");
 let reach = 1; // how far the picture goes from the middle
-const spotOf = ([x, y]) => [MIDDLE + (x / reach) * 0.9 * MIDDLE, MIDDLE - (y / reach) * 0.9 * MIDDLE];
+const spotOf = ([x, y]) => [x, -y].map((part) => (part / reach) * 0.9 * EDGE);
+const RIM = 0.97 * EDGE;
 
 function drawGround() {
   const keys = seenKeys();
@@ -181,30 +183,26 @@ function drawGround() {
   const all = everyKey().map((key) => floats(keyNumbers(key)));
   if (!held) reach = 1.25 * Math.max(...[query, ...all].map((vector) => Math.hypot(...vector)), 0.5);
   const isFocused = document.activeElement?.parentElement === ground;
-  const point = (angle) => `${MIDDLE + 0.97 * MIDDLE * Math.cos(angle)} ${MIDDLE - 0.97 * MIDDLE * Math.sin(angle)}`;
-  const sectors = sectorsOf(keys);
-  const grounds = keys.length === 1 ? [tinted(shape("circle", { cx: MIDDLE, cy: MIDDLE, r: 0.97 * MIDDLE, class: "won" }), keys[0])]
-    : sectors.map(({ from, to, key }) => tinted(shape("path", { d: `M${MIDDLE} ${MIDDLE}L${point(from)}A${0.97 * MIDDLE} ${0.97 * MIDDLE} 0 ${to - from > Math.PI ? 1 : 0} 0 ${point(to)}z`, class: "won" }), key));
+  const point = (angle) => `${RIM * Math.cos(angle)} ${-RIM * Math.sin(angle)}`;
+  const grounds = keys.length === 1 ? [tinted(shape("circle", { r: RIM, class: "won" }), keys[0])]
+    : sectorsOf(keys).map(({ from, to, key }) => tinted(shape("path", { d: `M0 0L${point(from)}A${RIM} ${RIM} 0 ${to - from > Math.PI ? 1 : 0} 0 ${point(to)}z`, class: "won" }), key));
   const arrows = everyKey().flatMap((key) => arrow(spotOf(all[key]), 2.5 + 6 * Math.min(Math.max(weight(key) || 0, 0), 1), isHidden(key) ? "key hidden" : "key"));
   const tip = spotOf(query);
+  const [cx, cy] = tip;
   ground.replaceChildren(...grounds, ...arrows, ...arrow(tip, 5, "query"));
   const movable = isMovable();
-  const handle = shape("circle", { cx: tip[0], cy: tip[1], r: 17, class: "tip" });
   if (movable) {
-    const [x, y] = queryTexts();
-    const words = { tabindex: 0, role: "slider", "aria-label": `Query of ${queryName(followed.row)}; the arrow keys move it`, "aria-valuenow": query[0], "aria-valuemin": -reach, "aria-valuemax": reach, "aria-valuetext": `${x}, ${y}` };
-    for (const [name, value] of Object.entries(words)) handle.setAttribute(name, value);
+    const handle = shape("circle", { cx, cy, r: 17, class: "tip", tabindex: 0, role: "slider", "aria-label": `Query of ${queryName(followed.row)}; the arrow keys move it`,
+      "aria-valuenow": query[0], "aria-valuemin": -reach, "aria-valuemax": reach, "aria-valuetext": vectorOf("query", followed.row).map(({ text }) => text).join(", ") });
     ground.append(handle);
     if (isFocused) handle.focus();
   }
   const tips = all.map(spotOf);
   nameAll(ground, [{ at: tip, words: "query", kind: "query", radius: movable ? 17 : 0 }, ...everyKey().map((key) => ({ at: tips[key], words: keyName(key), kind: "key" }))],
-    [...tips, tip].map((point) => [[MIDDLE, MIDDLE], point]).concat(movable ? [[[tip[0] - 14, tip[1]], [tip[0] + 14, tip[1]]], [[tip[0], tip[1] - 14], [tip[0], tip[1] + 14]]] : []));
+    [...tips, tip].map((point) => [[0, 0], point]).concat(movable ? [[[cx - 14, cy], [cx + 14, cy]], [[cx, cy - 14], [cx, cy + 14]]] : []));
   $(".lead", ground.parentElement).textContent = movable ? "Drag the query. The ground has the colour of the key that wins there." : "The ground has the colour of the key that wins there.";
   remarks.textContent = remark();
 }
-const queryTexts = () => vectorOf("query", followed.row).map((entry) => entry.text);
-
 const remarks = make("p", "", { class: "remark" });
 
 // A grid that is fine enough to move on, in decimals.
@@ -228,7 +226,7 @@ ground.addEventListener("pointerdown", (event) => {
 let dragging = false;
 function track(event) {
   const { left, top, width: wide } = ground.getBoundingClientRect();
-  const [x, y] = [event.clientX - left, event.clientY - top].map((part) => ((part / wide) * SIDE - MIDDLE) / (0.9 * MIDDLE) * reach);
+  const [x, y] = [event.clientX - left, event.clientY - top].map((part) => ((2 * part) / wide - 1) / 0.9 * reach);
   if (!wanted) requestAnimationFrame(() => { if (wanted) moveTo(wanted, dragging); wanted = null; });
   wanted = [x, -y];
 }
@@ -246,17 +244,17 @@ ground.addEventListener("keydown", (event) => {
 
 // ---- the output among the values ----
 
-const mixed = isAsked && data.items.map((item) => ({ item, made: item.rule && productOf(item.rule) })).find(({ item, made }) => made && made.rule === item.rule && [made.left[1], made.right[1]].includes(weighed.letter));
-const output = () => rowIn(mixed.item);
-const valueVector = (key) => output().map((entry) => {
-  const { made } = mixed;
-  const part = made.left[1] === weighed.letter ? made.right : made.left;
-  return exactOf(entryAt(part, { ...entry, [made.index]: key }));
-});
+const mixed = weighed && data.items.find(({ rule }) => { const made = rule && productOf(rule); return made && made.rule === rule && mixes(made); });
+const output = () => rowIn(mixed);
+function valueVector(key) {
+  const { left, right, index } = productOf(mixed.rule);
+  const values = left[1] === weighed.letter ? right : left;
+  return output().map((entry) => exactOf(entryAt(values, { ...entry, [index]: key })));
+}
 const outputText = () => `(${output().map(({ text }) => text).join(", ")})`;
 const values = canvas("The output among the values");
 const mixture = make("p", "", { class: "remark" });
-const isMixedInPlane = Boolean(mixed) && widthOf(mixed.item) === 2 && keyCount <= 12;
+const isMixedInPlane = Boolean(mixed) && widthOf(mixed) === 2 && widthOf(weighed) <= MOST_DRAWN;
 
 // The corners of the hull of some points, in order.
 function hullOf(points) {
@@ -276,7 +274,7 @@ function drawValues() {
   const whole = [...points, mean];
   const [low, high] = [Math.min, Math.max].map((most) => [0, 1].map((c) => most(...whole.map((p) => p[c]))));
   const span = Math.max(high[0] - low[0], high[1] - low[1]) || 1;
-  const place = (p) => [0, 1].map((c) => MIDDLE + ((c ? -1 : 1) * (p[c] - (low[c] + high[c]) / 2) / span) * 0.72 * SIDE);
+  const place = (p) => [0, 1].map((c) => ((c ? -1 : 1) * (p[c] - (low[c] + high[c]) / 2) / span) * 1.44 * EDGE);
   const o = place(mean);
   const outline = hullOf(seenKeys().map((key) => points[key])).map((p) => place(p).join(" "));
   values.replaceChildren(

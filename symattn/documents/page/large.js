@@ -1,7 +1,5 @@
 // Large matrices are shortened until a reader opens them.
 
-const named = (name, scope) => make("th", name, name.length > 12 ? { scope, title: name } : { scope });
-
 function openWhole(button) {
   const table = $("table", button.parentElement);
   const item = items.get(table.dataset.m);
@@ -13,8 +11,8 @@ function openWhole(button) {
   }
   const [height, width] = item.shape.map(numbersTo);
   const cellAt = (i, j) => make("td", pretty(item.texts[placeOf(item, h, i, j)]), { tabindex: i + j ? -1 : 0 });
-  const head = columns && make("tr", [rows && make("td", "", { class: "corner" }), ...columns.map((name) => named(name, "col"))]);
-  const lines = height.map((i) => make("tr", [rows && named(rows[i], "row"), ...width.map((j) => cellAt(i, j))]));
+  const head = columns && make("tr", [rows && make("td", "", { class: "corner" }), ...columns.map((name) => headCell(name, "col"))]);
+  const lines = height.map((i) => make("tr", [rows && headCell(rows[i], "row"), ...width.map((j) => cellAt(i, j))]));
   for (const count of ["aria-rowcount", "aria-colcount"]) table.removeAttribute(count);
   table.replaceChildren(...(head ? [make("thead", head)] : []), make("tbody", lines));
   register(table);

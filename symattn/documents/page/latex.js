@@ -47,7 +47,7 @@ function latexOf(item) {
 const chosenStep = () => (current ? parsed(current).item : data.items.find((one) => one.name === sections[Math.max(currentSection(), 0)].id));
 const latexButton = $("#origin .latex");
 latexButton.addEventListener("click", () => copy(latexOf(chosenStep()), "LaTeX", $("#origin .origin")));
-KEYS.c = () => {
+keysWhile(always, { c() {
   const item = staged() ? scene.item : chosenStep();
   if (item?.latex) copy(latexOf(item), "LaTeX", staged() ? $(".heading", stage) : current ? $("#origin .origin") : $(".said", sectionOf(item)) ?? sectionOf(item));
-};
+} });

@@ -143,7 +143,7 @@ $("#link").addEventListener("click", copyLink);
 $("#undo").addEventListener("click", undo);
 $("#redo").addEventListener("click", redo);
 
-Object.assign(KEYS, { "Ctrl+z": undo, "Ctrl+Shift+z": redo, "Ctrl+y": redo });
+keysWhile(always, { "Ctrl+z": undo, "Ctrl+Shift+z": redo, "Ctrl+y": redo });
 
 let soon = null;
 for (const kind of ["focusin", "click", "keyup"]) document.addEventListener(kind, () => { clearTimeout(soon); soon = setTimeout(remember, 300); });

@@ -220,8 +220,7 @@ function close() {
   if (inside && cell) { cell.focus({ preventScroll: true }); select(null); show(null); }
 }
 
-KEYS.Escape = close;
-KEYS.i = () => { if (current) turn(!onward); };
+keysWhile(always, { Escape: close, i() { if (current) turn(!onward); } });
 $("#origin .close").addEventListener("click", close);
 
 whenSettled(() => {

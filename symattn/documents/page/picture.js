@@ -79,8 +79,7 @@ document.addEventListener("pointerover", (event) => {
   if (solo && event.pointerType === "mouse") showAlone(focused ? tokenAt(focused) : null);
 });
 document.addEventListener("click", (event) => tokenIn(event)?.focus());
-const letGo = KEYS.Escape;
-KEYS.Escape = (event) => (solo ? showAlone(null) : letGo(event));
+keysWhile(() => solo, { Escape: () => showAlone(null) });
 
 // Heads side by side, one alone, or all in one picture, each with a colour and a pattern of its own.
 const STYLES_OF_HEADS = [5, 4];

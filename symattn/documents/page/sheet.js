@@ -89,4 +89,4 @@ function follow() {
 }
 document.addEventListener("scroll", follow, { passive: true });
 
-Object.assign(KEYS, { n: () => step(1), p: () => step(-1), f: foldAll });
+keysWhile(always, { n: () => step(1), p: () => step(-1), f: foldAll });

@@ -42,6 +42,8 @@ function shownOf(size, at = 0) {
   return [...numbersTo(Math.max(most - 4, 1)), null, at, ...(at < size - 2 ? [null] : []), size - 1];
 }
 
+const indicesShown = (size) => shownOf(size).filter((k) => k !== null);
+
 // The rows and the columns of a matrix in sight, among them the row of the query.
 const inSightOf = (item) => item.shape.map((size, side) => shownOf(size, axes.get(item.letter) === side ? followed.row : 0));
 
@@ -119,7 +121,6 @@ function captionOf(item, h, turned = false) {
   return caption;
 }
 
-const headCell = (text, scope) => make("th", text, { scope, title: text });
 const tableRow = (...parts) => make("tr", parts);
 const blankCell = (span = 1, content = "") => make("td", content, { class: "blank", colspan: span, rowspan: 1 });
 const gapCell = (dots) => make("td", dots, { class: "gap" });
@@ -418,7 +419,7 @@ function showIn(box, cell) {
 function inSightAlong() {
   const { item, h } = scene;
   const row = rowIn(item, hasRow(item) ? followed.row : 0, h);
-  return shownOf(row.length).filter((k) => k !== null).map((k) => row[k]);
+  return indicesShown(row.length).map((k) => row[k]);
 }
 
 // The entry of a row that is worked out: the heaviest in sight.
@@ -514,22 +515,16 @@ function neighbour(by) {
 }
 const isLast = () => scene.at === scene.frames.length - 1 && !neighbour(1);
 
-function goOn(by) {
-  const to = scene.at + by;
-  if (to >= 0 && to < scene.frames.length) paintFrame(to); else walkTo(neighbour(by), by < 0);
-}
-
-function walkTo(item, atEnd = false) {
+function standAt({ item, at }) {
   if (!item) return;
-  scrollTo(0, 0);
-  mountStep(item, atEnd ? Infinity : 0);
+  if (item === scene.item) paintFrame(at); else { scrollTo(0, 0); mountStep(item, at); }
   remember();
 }
+const goAlong = (place) => standAt(scene.walk[place]);
 
-function goAlong(place) {
-  const { item, at } = scene.walk[place];
-  if (item !== scene.item) mountStep(item, at); else paintFrame(at);
-  remember();
+function goOn(by) {
+  const at = scene.at + by;
+  standAt(scene.frames[at] ? { item: scene.item, at } : { item: neighbour(by), at: by < 0 ? Infinity : 0 });
 }
 
 // A frame stays as long as it takes to read its sentence.
@@ -562,7 +557,7 @@ function tellPlaying() {
 }
 
 const walkFrames = (by) => { pauseStage(); goOn(by); };
-const walkSteps = (by) => { pauseStage(); walkTo(neighbour(by)); };
+const walkSteps = (by) => { pauseStage(); standAt({ item: neighbour(by), at: 0 }); };
 const fillRows = () => { allRows = !allRows; mountStep(scene.item, scene.at); remember(); };
 
 // ---- on and off ----
@@ -649,8 +644,7 @@ stage.addEventListener("click", (event) => {
   if (!entry) return;
   pauseStage();
   if (hasRow(scene.item) && lineIn(scene.item, entry) !== followed.row) followRow(lineIn(scene.item, entry));
-  paintFrame(frameOf(entry, what));
-  remember();
+  standAt({ item: scene.item, at: frameOf(entry, what) });
 });
 
 let fingerAt = null; // where a finger came down
@@ -665,25 +659,18 @@ stage.addEventListener("touchend", (event) => {
   if (Math.abs(right) > 48 && Math.abs(right) > 2 * Math.abs(down)) walkSteps(right < 0 ? 1 : -1);
 });
 
-// A key that walks on the stage, and does on the sheet what it did there.
-const onStage = (walked, otherwise) => (event) => {
-  if (!staged()) { otherwise?.(event); return; }
-  event.preventDefault();
-  walked();
-};
-const onSheet = { ...KEYS };
-Object.assign(KEYS, {
-  s: changeMode,
-  n: onStage(() => walkSteps(1), onSheet.n),
-  p: onStage(() => walkSteps(-1), onSheet.p),
-  f: (event) => { if (!staged()) onSheet.f(event); },
-  Escape: onStage(closeStage, onSheet.Escape),
-  ArrowRight: onStage(() => walkFrames(1)),
-  ArrowLeft: onStage(() => walkFrames(-1)),
-  o: onStage(() => { if (!$("#others").disabled) fillRows(); }),
-  Home: onStage(() => { pauseStage(); goAlong(0); }),
-  End: onStage(() => { pauseStage(); goAlong(scene.walk.length - 1); }),
-  " ": (event) => { if (staged() && !event.target.closest("button, a, summary")) onStage(playOrPause)(event); },
+keysWhile(always, { s: changeMode });
+keysWhile(staged, {
+  n: () => walkSteps(1),
+  p: () => walkSteps(-1),
+  f() {},
+  Escape: closeStage,
+  ArrowRight: () => walkFrames(1),
+  ArrowLeft: () => walkFrames(-1),
+  o() { if (!$("#others").disabled) fillRows(); },
+  Home() { pauseStage(); goAlong(0); },
+  End() { pauseStage(); goAlong(scene.walk.length - 1); },
+  " ": ({ target }) => !target.closest("button, a, summary") && playOrPause(),
 });
 
 whenSettled(() => { if (staged()) mountStep(scene.item, scene.at); });
@@ -694,7 +681,6 @@ addEventListener("resize", () => {
   width = innerWidth;
 });
 
-for (const left of $$("#stage, .mode, #mode")) left.remove(); // of a copy that was saved with them
 offer(false);
 if (acts.length) {
   $("header h1").after(modes);

@@ -15,7 +15,7 @@ for (const sign of $$('mo[stretchy="true"]')) {
 if (saved) settle();
 if (data.stage && !location.hash) openStage();
 followLink();
-if (isAsked) newGoals();
+if (weighed) newGoals();
 if (data.chosen && !pinned) { select(data.chosen); show(pinned); }
 
 // For a reader at the console: every number with all its bits, and where it comes from.
