@@ -41,6 +41,9 @@ function doKey(event) {
   if (layer && layer.actions[name](event) !== false) event.preventDefault();
 }
 
+// The element at a place in a list; what is beyond an end is the element there.
+const nearestIn = (list, k) => list[Math.max(0, Math.min(k, list.length - 1))];
+
 // Several elements of which one is a stop of the Tab key.
 const stopOn = (one, among) => { for (const other of among) other.tabIndex = other === one ? 0 : -1; };
 

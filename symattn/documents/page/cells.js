@@ -93,9 +93,8 @@ const CORNERS = { Home: () => [0, 0], End: () => [Infinity, Infinity] };
 
 function moved(cell, move) {
   const lines = $$("tr[data-r]", cell.closest("table"));
-  const among = (list, k) => list[Math.max(0, Math.min(k, list.length - 1))];
   const [i, j] = move(lines.indexOf(cell.parentElement), $$("td[data-c]", cell.parentElement).indexOf(cell));
-  return among($$("td[data-c]", among(lines, i)), j);
+  return nearestIn($$("td[data-c]", nearestIn(lines, i)), j);
 }
 
 // The only thing said aloud about a cell, and only when it is chosen: of what its number is made.

@@ -1,12 +1,7 @@
 // The query that is followed: which row of a matrix is its own, and which steps it goes through.
 
-const acts = data.items.filter((item) => item.rule && $(`#${CSS.escape(item.name)} .home table`));
+const acts = data.items.filter((item) => item.rule && sectionOf(item)?.querySelector(".home table"));
 const weighed = data.items.find((item) => item.name === "weights");
-
-function* entriesIn(rule) {
-  if (rule[0] === "e") yield rule;
-  else if (rule[0] !== "c") for (const part of rule) if (Array.isArray(part)) yield* entriesIn(part);
-}
 
 // Whether the rows (0) or the columns (1) of a matrix belong to queries, by its letter. Before the weights each entry of
 // a query's row has to read this row alone of an operand; after them the rows are those of the operands.
@@ -85,7 +80,7 @@ function followRow(row, head = followed.head) {
 const isSource = (item) => links.get(item.name)?.dataset.source !== undefined;
 const mixes = (product) => [product.left, product.right].some((part) => items.get(part[1]) === weighed);
 const isAfter = (item) => data.items.indexOf(item) > data.items.indexOf(central);
-const route = acts.filter((item) => isAfter(item) || (hasRow(item) && !isSource(item) && !weighed?.masks?.includes(item.letter) && !entriesIn(item.rule).next().done));
+const route = acts.filter((item) => isAfter(item) || (hasRow(item) && !isSource(item) && !weighed?.masks?.includes(item.letter) && item.sources.size > 0));
 if (!route.length) route.push(...acts);
 const closing = weighed && route.filter((item) => hasRow(item) && !item.gradientOf && !data.items.slice(0, data.items.indexOf(item)).some((one) => one.gradientOf)).at(-1);
 

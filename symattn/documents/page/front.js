@@ -1,6 +1,5 @@
 // The opening: a question about one token, the sentence that answers it, and its weights as bars.
 
-
 const weightOf = (key) => entryOn(weighed, key);
 const isHidden = (key) => isMasked(weightOf(key));
 const everyKey = () => numbersTo(widthOf(weighed));
@@ -14,8 +13,7 @@ const askedInWords = () => (queryNames ? `“${queryName(followed.row)}”` : `Q
 
 // ---- the sentence ----
 
-// A weight as it is proven; while it is not, as floating point has it.
-const weightNumber = (key) => (live && !proven ? certified.ofFloat(weight(key)) : numberAt(weighed, weightOf(key).place));
+const weightNumber = (key) => weightOf(key).number;
 
 // In whole per cent, rounded as all digits are; what is not quite none or all of it says so.
 function percent(number) {

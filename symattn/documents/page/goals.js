@@ -39,7 +39,7 @@ function outputOf(target) {
   return {
     words: `make the output (${target.map(pretty).join(", ")})`, title: "Each number to one decimal",
     isMet: () => everyOne(wantedNumbers.flatMap((goal, c) => {
-      const gap = certified.minus(numberAt(mixed, output()[c].place), goal);
+      const gap = certified.minus(output()[c].number, goal);
       return [gap, negated(gap)].map((one) => isBelow(one, NEAR));
     })),
     now: () => `the output is ${outputText()}`,

@@ -29,9 +29,8 @@ function* counting(rule, env) {
   for (const run of ruling.length ? ruling : parts) yield* counting(...run);
 }
 
-const lettersIn = (rule) => (rule[0] === "e" ? [rule[1]] : rule.flatMap((part) => (Array.isArray(part) ? lettersIn(part) : [])));
 const computedItems = data.items.filter((item) => item.rule);
-for (const item of computedItems) item.sources = new Set(lettersIn(item.rule));
+for (const item of computedItems) item.sources = new Set([...entriesIn(item.rule)].map(([, letter]) => letter));
 const isStep = (item) => item.rule && !(live && given.has(item.letter));
 const isRead = (item) => computedItems.some((other) => other.sources.has(item.letter));
 
@@ -131,7 +130,7 @@ function productsOf(rule, env) {
     const factors = [...reads(body, inner)];
     const heavy = factors.find(({ item }) => item.name === "weights");
     const number = evaluate(body, inner);
-    const size = Math.abs(certified.nearest(heavy ? numberAt(heavy.item, heavy.place) : number));
+    const size = Math.abs(certified.nearest(heavy ? heavy.number : number));
     return { factors, number, size: Number.isNaN(size) ? 0 : size };
   });
   if (products[0].factors.length < 2) return null;

@@ -11,8 +11,7 @@ let anchor = "";
 const encoded = (text) => encodeURIComponent(text).replaceAll("%2F", "/");
 
 function written() {
-  const changed = [...given.keys()].flatMap((letter) => edited(items.get(letter)));
-  const entries = changed.map(({ item, place, typed }) => `${encoded(item.name)}.${place}:${encoded(typed)}`);
+  const entries = everyEdited().map(({ item, place, typed }) => `${encoded(item.name)}.${place}:${encoded(typed)}`);
   return [entries.length && `x=${entries.join(",")}`, temperature !== "1" && `t=${encoded(temperature)}`, digits !== data.digits && `d=${digits}`].filter(Boolean).join(";");
 }
 
@@ -49,7 +48,12 @@ const entryNamed = (text, known) => {
 
 // What each part of a link does; false or a complaint where it cannot.
 const TAKES = {
-  t: (text) => data.tempered && !heat(text),
+  x: (text) => {
+    const [where, number = ""] = text.split(":");
+    const found = entryNamed(where, true);
+    return found && assign(found, decodeURIComponent(number)) === "";
+  },
+  t: (text) => data.tempered && !heat(decodeURIComponent(text)),
   d: (text) => !round(text),
   chunk: () => data.chunk,
   at: (text) => { const found = entryNamed(text); if (found) goTo(found.key); return found; },
@@ -60,27 +64,21 @@ const TAKES = {
     followRow(Number(row), Number(head));
     return true;
   },
-  stage: (text) => { openStage(text); return true; },
+  stage: (text) => { openStage(decodeURIComponent(text)); return true; },
   frame: (text) => { const is = staged() && Object.hasOwn(scene.frames, text); if (is) paintFrame(Number(text)); return is; },
 };
 
 // Takes what was changed from a text; returns the parts that cannot be used.
 function restore(text) {
-  const refused = [];
-  const take = (part, taken) => {
-    try { if (taken()) return; } catch (error) { if (!(error instanceof URIError)) throw error; }
-    refused.push(part);
+  const takes = (name, value) => {
+    try { return Object.hasOwn(TAKES, name) && TAKES[name](value); } catch (error) { if (!(error instanceof URIError)) throw error; }
+    return false;
   };
-  for (const part of text.split(";").filter(Boolean)) {
+  return text.split(";").flatMap((part) => {
     const [, name, value] = /^([^=]*)=(.*)$/s.exec(part) ?? [];
-    if (name === "x") {
-      for (const entry of value.split(",")) {
-        const [where, number = ""] = entry.split(":");
-        take(entry, () => { const found = entryNamed(where, true); return found && assign(found, decodeURIComponent(number)) === ""; });
-      }
-    } else if (name !== undefined) take(part, () => Object.hasOwn(TAKES, name) && TAKES[name](decodeURIComponent(value)));
-  }
-  return refused;
+    if (name === "x") return value.split(",").filter((entry) => !takes(name, entry));
+    return name === undefined || takes(name, value) ? [] : [part];
+  });
 }
 
 // Writes into the fragment what is changed and chosen.

@@ -61,8 +61,8 @@ document.addEventListener("keydown", (event) => {
   const along = ALONG[event.key];
   if (!text || along === undefined) return;
   const { side, at } = tokenAt(text);
-  const among = $$(`[data-${typeof along === "string" ? along : side}]`, text.parentElement);
-  among[Math.max(0, Math.min(at + (typeof along === "string" ? 0 : along), among.length - 1))].focus();
+  const isAcross = typeof along === "string";
+  nearestIn($$(`[data-${isAcross ? along : side}]`, text.parentElement), isAcross ? at : at + along).focus();
   event.preventDefault();
 });
 document.addEventListener("focusin", (event) => {

@@ -30,6 +30,7 @@ class Entry {
   constructor(item, h, i, j) { Object.assign(this, { item, h, i, j, place: placeOf(item, h, i, j) }); }
   get key() { return keyAt(this.item.letter, this.h, this.i, this.j); }
   get value() { return valueAt(this.item, this.place); }
+  get number() { return numberAt(this.item, this.place); }
   get text() { return pretty(textAt(this.item, this.place)); }
   get isExact() { return isExact(this.item, this.place); }
   get typed() { return given.get(this.item.letter).texts[this.place]; }
@@ -43,6 +44,7 @@ const entriesOf = (item) => item.texts.map((_, place) => entryIn(item, place));
 const equal = (a, b) => a === b || certified.order(a, b) === 0;
 const isChanged = (item, place) => !equal(given.get(item.letter).numbers[place], item.first.numbers[place]);
 const edited = (item) => entriesOf(item).filter(({ place }) => isChanged(item, place));
+const everyEdited = () => [...given.keys()].flatMap((letter) => edited(items.get(letter)));
 
 // ---- numbers ----
 
@@ -179,6 +181,12 @@ function* within(rule, env) {
   if (rule[0] === "s" || rule[0] === "r") yield* along(rule.slice(-3), env);
   else if (rule[0] === "?") yield [branch(rule, env), env];
   else if (rule[0] !== "e" && rule[0] !== "c") for (const part of rule) if (Array.isArray(part)) yield [part, env];
+}
+
+// The parts of a rule that are entries, whatever the indices are.
+function* entriesIn(rule) {
+  if (rule[0] === "e") yield rule;
+  else if (rule[0] !== "c") for (const part of rule) if (Array.isArray(part)) yield* entriesIn(part);
 }
 
 // Every entry that an entry reads, in order.

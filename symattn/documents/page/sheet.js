@@ -51,7 +51,7 @@ function reveal(section) {
 function step(by) {
   const focused = sections.findIndex((section) => $("h2", section) === document.activeElement);
   const from = focused >= 0 ? focused : currentSection();
-  reveal(sections[Math.min(Math.max(from + by, 0), sections.length - 1)]);
+  reveal(nearestIn(sections, from + by));
 }
 
 // What has the focus is neither under the controls nor under the panel that it opens.

@@ -87,10 +87,7 @@ const symbolIn = (item, h = null) => {
   const where = h === null ? "" : `[data-h="${h}"]`;
   return $(`.home table[data-m="${CSS.escape(item.letter)}"]${where}`)?.closest("figure").querySelector("figcaption math > *");
 };
-const LETTERS = new Map(data.items.map((item) => {
-  const symbol = symbolIn(item) ?? symbolIn(item, 0);
-  return [symbol && letterIn(symbol), item.letter];
-}));
+const LETTERS = new Map(data.items.map((item) => { const symbol = symbolIn(item); return [symbol && letterIn(symbol), item.letter]; }));
 
 function colourLetters(element, hues) {
   const letter = LETTERS.get(letterIn(element) ?? "");
@@ -112,11 +109,12 @@ function textPutIn(entry) {
 }
 
 function captionOf(item, h, turned = false) {
-  const drawn = symbolIn(item, h)?.outerHTML ?? `<mi>${item.letter}</mi>`;
+  const symbol = symbolIn(item, h);
+  const drawn = symbol?.outerHTML ?? `<mi>${item.letter}</mi>`;
   const caption = makeOf("span", `<math>${turned ? data.transposed.replace("<mn>△</mn>", () => drawn) : drawn}</math>`, { class: "caption" });
   if (scene.hues.get(item.letter)) caption.classList.add(`in-${scene.hues.get(item.letter)}`);
   if (item.name !== item.letter) caption.append(make("span", item.name.replaceAll("_", " "), { class: "name" }));
-  const named = symbolIn(item, h)?.closest("figcaption").querySelector(".axes");
+  const named = symbol?.closest("figcaption").querySelector(".axes");
   if (named && !turned) caption.append(named.cloneNode(true));
   return caption;
 }
@@ -570,28 +568,30 @@ function offer(isStaged) {
   const [words, sign, title] = isStaged ? ["All steps", "", "One below the other (key s)"] : ["Follow one token", " ▸", "On a stage, one move at a time (key s)"];
   modeButton.replaceChildren(words, make("span", sign, { "aria-hidden": "true" }));
   modeButton.title = title;
-  (isStaged ? controls : modes)[isStaged ? "append" : "prepend"](modeButton);
-  $("header")[isStaged ? "before" : "after"](controls);
+  (isStaged ? above : modes)[isStaged ? "append" : "prepend"](modeButton);
+  $("header")[isStaged ? "before" : "after"](above);
 }
-const controls = $("#controls");
+
+function changeTo(isStaged) {
+  document.body.classList.toggle("staged", isStaged);
+  stage.hidden = !isStaged;
+  offer(isStaged);
+  placeTemperature(isStaged);
+  measure();
+}
 
 // The last frame in which an entry of the step is worked out.
 const frameOf = (entry, what = "share") => Math.max(scene.frames.findLastIndex((frame) => worksOut(frame, what, entry)), 0);
 
-// Opens the stage at a step, at the first of the way where nothing has this name; `key` is of the entry that stands there,
-// whose query is followed.
-function openStage(name, key = null) {
+// Opens the stage at a step, at the first of the way where nothing has this name, and at an entry of it, whose query is
+// followed.
+function openStage(name, entry = null) {
   const item = acts.find((one) => one.name === name) ?? route[0];
   if (!item) return;
   pauseStage();
-  const entry = key && parsed(key);
   if (entry && hasRow(item)) followed = { row: lineIn(item, entry), head: entry.h ?? followed.head };
   if (!staged()) {
-    document.body.classList.add("staged");
-    stage.hidden = false;
-    offer(true);
-    placeTemperature(true);
-    measure();
+    changeTo(true);
     scrollTo(0, 0);
   }
   mountStep(item);
@@ -604,12 +604,9 @@ function closeStage() {
   pauseStage();
   const { item, frames, at } = scene;
   scene = null;
-  document.body.classList.remove("staged", "opening", "board", "veiled");
+  document.body.classList.remove("opening", "board", "veiled");
   if (document.fullscreenElement) document.exitFullscreen();
-  stage.hidden = true;
-  offer(false);
-  placeTemperature(false);
-  measure();
+  changeTo(false);
   reachable();
   isAt(item.name);
   reveal(sectionOf(item));
@@ -619,9 +616,8 @@ function closeStage() {
 
 function changeMode() {
   if (staged()) { closeStage(); return; }
-  const chosen = pinned && parsed(pinned).item;
-  if (chosen && acts.includes(chosen)) { openStage(chosen.name, pinned); return; }
-  openStage(sections[Math.max(currentSection(), 0)].id);
+  const chosen = pinned && parsed(pinned);
+  if (acts.includes(chosen?.item)) openStage(chosen.item.name, chosen); else openStage(sections[Math.max(currentSection(), 0)].id);
 }
 
 modeButton.addEventListener("click", changeMode);
@@ -684,6 +680,6 @@ addEventListener("resize", () => {
 offer(false);
 if (acts.length) {
   $("header h1").after(modes);
-  controls.after(stage);
+  above.after(stage);
 }
 follow();

@@ -26,8 +26,7 @@ function computed(kind) {
 
 // What was changed, in words: entries, the temperature, the number of decimals.
 function changes() {
-  const out = [...given.keys()].flatMap((letter) => edited(items.get(letter)))
-    .map((entry) => `${entryWords(entry)}: ${pretty(entry.item.first.texts[entry.place])} → ${pretty(entry.typed)}`);
+  const out = everyEdited().map((entry) => `${entryWords(entry)}: ${pretty(entry.item.first.texts[entry.place])} → ${pretty(entry.typed)}`);
   if (temperature !== "1") out.push(`temperature ${temperature}`);
   if (digits !== data.digits) out.push(`${digits} decimals`);
   return out;

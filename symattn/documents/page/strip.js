@@ -64,13 +64,13 @@ contents.addEventListener("keydown", (event) => {
   if (to === undefined) return;
   event.preventDefault();
   event.stopPropagation();
-  all[Math.max(0, Math.min(to, all.length - 1))].focus();
+  nearestIn(all, to).focus();
 });
 contents.addEventListener("focusin", (event) => stopOn(event.target, links.values()));
 
 for (const link of links.values()) {
   const item = drawnOn.get(link.hash.slice(1));
-  const symbol = item && (symbolIn(item) ?? symbolIn(item, 0));
+  const symbol = item && symbolIn(item);
   if (symbol) link.prepend(makeOf("span", `<math>${symbol.outerHTML}</math>`, { class: `symbol in-${item.role ?? ""}`, "aria-hidden": "true" }));
 }
 contents.classList.add("drawn");

@@ -45,7 +45,7 @@ function productTold({ at, k }) {
 // A mask of 0 and −∞ and what it does to the scores of the row; null where the step does something else.
 function maskTold() {
   const { item, h } = scene;
-  const mask = items.get([...entriesIn(item.rule)].map((entry) => entry[1]).find((letter) => weighed?.masks?.includes(letter) && items.get(letter) !== item));
+  const mask = items.get([...item.sources].find((letter) => weighed?.masks?.includes(letter) && letter !== item.letter));
   if (!mask || item === weighed) return null;
   const row = rowIn(item, followed.row, h);
   const valueOfMask = (entry) => sameIn(mask, entry).value;
@@ -113,7 +113,7 @@ function looksTold(row, h, isFirst) {
 function seenCard() {
   const h = headOn(weighed);
   const inHead = h === null ? "" : ` in head ${h + data.base}`;
-  const mixed = data.items.find((item) => isAfter(item) && hasRow(item) && item.rule && [...entriesIn(item.rule)].some((entry) => entry[1] === weighed.letter));
+  const mixed = data.items.find((item) => isAfter(item) && hasRow(item) && item.sources?.has(weighed.letter));
   const told = [[...looksTold(followed.row, h, true), inHead, "."]];
   if (mixed) {
     const parts = heaviestFirst(rowIn(weighed, followed.row, h)).map((entry) => [entry.text, " of the value of ", keyOn(keyIn(weighed, entry))]);
