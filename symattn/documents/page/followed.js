@@ -43,6 +43,9 @@ const [queryNames, keyNames] = [axisOf(central), 1 - axisOf(central)].map((side)
 const queryName = (row) => (queryNames ? apart(queryNames[row]) : `query ${row + data.base}`);
 const keyName = (k) => (keyNames ? apart(keyNames[k]) : `key ${k + data.base}`);
 
+// Where queries and keys are the same tokens, a token is compared with itself.
+const isItself = (k) => keyNames !== null && queryNames === keyNames && k === followed.row;
+
 const MOST_LISTED = 4;
 const listed = (parts) => parts.flatMap((part, k) => [k === 0 ? "" : k === parts.length - 1 ? " and " : ", ", part].flat());
 // Of many the first, and what is said of the others; one more than that is no more to say than how many there are.
@@ -55,7 +58,7 @@ const heaviestFirst = (row) => row.filter(({ value }) => value).sort((one, other
 
 const headsShown = (item) => $$(".home table", sectionOf(item)).map((table) => numberIn(table, "h"));
 // The head that is followed, or the first in sight where that one is not.
-const headOn = (item) => { const shown = headsShown(item); return shown.includes(followed.head) ? followed.head : shown[0]; };
+const headOn = (item) => { const shown = headsShown(item); return shown.includes(followed.head) ? followed.head : shown[0] ?? null; };
 function usual() {
   const chosen = data.chosen && parsed(data.chosen);
   if (chosen && chosen.item === weighed) return { row: lineIn(weighed, chosen), head: chosen.h ?? 0 };

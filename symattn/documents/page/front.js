@@ -7,8 +7,7 @@ const seenKeys = () => everyKey().filter((key) => !isHidden(key));
 const weight = (key) => weightOf(key).value;
 
 const quoted = (key) => (keyNames ? `“${keyName(key)}”` : keyName(key));
-// Where queries and keys are the same tokens, a token looks at itself.
-const calledKey = (key) => (keyNames && queryNames === keyNames && key === followed.row ? "itself" : quoted(key));
+const calledKey = (key) => (isItself(key) ? "itself" : quoted(key));
 const askedInWords = () => (queryNames ? `“${queryName(followed.row)}”` : `Query ${followed.row + data.base}`);
 
 // ---- the sentence ----

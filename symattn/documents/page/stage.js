@@ -247,11 +247,9 @@ const stage = makeOf("div", '<div class="heading"></div><div class="heads-on-sta
   + '<button type="button" id="play">Play</button><button type="button" id="onward">Next →</button></div></div>', { id: "stage", role: "region", "aria-label": "Stage", hidden: "" });
 
 function mountStep(item, frame = 0) {
-  const shown = headsShown(item);
-  const h = headOn(item);
-  const { product, shares } = schemeOf(item);
-  scene = { item, h, product, shares, shown, least: USUAL, at: 0, worked: { j: 0 }, room: { inner: Infinity, columns: Infinity } };
-  const letters = [...new Set([...factorsOf(product), ...operandsOf(item, h).map((entry) => entry.item.letter)])];
+  const [shown, h] = [headsShown(item), headOn(item)];
+  scene = { item, h, ...schemeOf(item), shown, least: USUAL, at: 0, worked: { j: 0 }, room: { inner: Infinity, columns: Infinity } };
+  const letters = [...new Set([...factorsOf(scene.product), ...operandsOf(item, h).map((entry) => entry.item.letter)])];
   scene.hues = huesOf(item, letters);
   scene.frames = framesOf(item);
   scene.walk = route.flatMap((one) => framesOf(one).map((_, at) => ({ item: one, at })));
@@ -306,7 +304,7 @@ const wide = matchMedia("(min-width: 64rem)");
 
 // The worked line and the sentence have from the first frame on the room of the tallest, so that nothing moves.
 function keepRoom() {
-  const frames = scene.frames.slice(0, MOST_TOGETHER);
+  const { frames } = scene;
   for (const [name, fill] of [[".line.now", (copy, frame) => { copy.innerHTML = lineOf(frame); }], [".where", (copy, frame) => copy.append(...sentenceOf(frame))]]) {
     const box = $(name, stage);
     box.style.minHeight = "";
@@ -413,10 +411,10 @@ function showIn(box, cell) {
   if (inner.left < outer.left || inner.right > outer.right) box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
 }
 
-// The entries of the query's row that are in sight.
+// The entries of the query's row, and those of them that are in sight.
+const rowOnStage = () => rowIn(scene.item, hasRow(scene.item) ? followed.row : 0, scene.h);
 function inSightAlong() {
-  const { item, h } = scene;
-  const row = rowIn(item, hasRow(item) ? followed.row : 0, h);
+  const row = rowOnStage();
   return indicesShown(row.length).map((k) => row[k]);
 }
 
@@ -455,9 +453,8 @@ function breakSums(line) {
 }
 
 // How the lines of a step are printed, all with as many decimals, those from which each follows: how many more than usual.
-const MOST_TOGETHER = 200;
 function together() {
-  const frames = scene.frames.slice(0, MOST_TOGETHER);
+  const { frames } = scene;
   for (let least = USUAL; ;) {
     for (const frame of frames) frame.prints = printersIn(frame, least);
     // a sum of 14 digits asks for what no other line needs, and has it alone

@@ -37,17 +37,17 @@ function productTold({ at, k }) {
     return [`The ${what}`, ...these, result, `, component ${k + data.base} of the output of `, query(), "."];
   }
   if (!isAfter(item) && widthOf(item) === widthOf(central) && isPlain) {
-    return [query(true), " is compared with ", item.labels[0] !== null && item.labels[0] === item.labels[1] && k === followed.row ? "itself" : keyOn(k), `: the dot product of its ${ownRole}${vector(ownNumbers)} and the ${otherRole}${vector(otherNumbers)} is `, result, "."];
+    return [query(true), " is compared with ", isItself(k) ? "itself" : keyOn(k), `: the dot product of its ${ownRole}${vector(ownNumbers)} and the ${otherRole}${vector(otherNumbers)} is `, result, "."];
   }
   return [...reasonOf(item), `Component ${k + data.base} of `, query(), " is ", result, "."];
 }
 
 // A mask of 0 and −∞ and what it does to the scores of the row; null where the step does something else.
 function maskTold() {
-  const { item, h } = scene;
+  const { item } = scene;
   const mask = items.get([...item.sources].find((letter) => weighed?.masks?.includes(letter) && letter !== item.letter));
   if (!mask || item === weighed) return null;
-  const row = rowIn(item, followed.row, h);
+  const row = rowOnStage();
   const valueOfMask = (entry) => sameIn(mask, entry).value;
   if (row.some((entry) => ![0, -Infinity].includes(valueOfMask(entry)))) return null;
   const [seen, hidden] = [0, -Infinity].map((value) => row.filter((entry) => valueOfMask(entry) === value));
@@ -61,8 +61,8 @@ function maskTold() {
 
 // The moves of a row that is shared out.
 function moveTold({ phase }) {
-  const { item, h, shares } = scene;
-  const row = rowIn(item, followed.row, h);
+  const { item, shares } = scene;
+  const row = rowOnStage();
   const parts = isRaised(shares) ? "exponentials" : "scores";
   const isPlain = shares.whole[0] === "s";
   if (phase === "part") {
@@ -79,10 +79,10 @@ function moveTold({ phase }) {
 
 // Scores that are divided by one number.
 function scaledTold() {
-  const { item, h } = scene;
+  const { item } = scene;
   const [kind, above, below] = ruleOf(item);
   if (item.name !== "scaled" || kind !== "/" || above[0] !== "e") return null;
-  const row = rowIn(item, followed.row, h);
+  const row = rowOnStage();
   const divisor = makeOf("span", `<math>${spell(below, row[0]).markup}</math>`);
   return ["Dividing by ", divisor, " keeps the scores from growing with the length of the vectors: those of ", query(), " become ", ...several(textsOf(row)), "."];
 }
@@ -95,7 +95,7 @@ function sentenceOf(frame) {
   if (frame.phase) return moveTold(frame);
   const told = hasRow(item) ? maskTold() ?? scaledTold() : null;
   if (told) return told;
-  return [...reasonOf(item), ...(hasRow(item) ? ["For ", query(), ": ", ...several(textsOf(rowIn(item, followed.row, h))), "."] : [])];
+  return [...reasonOf(item), ...(hasRow(item) ? ["For ", query(), ": ", ...several(textsOf(rowOnStage())), "."] : [])];
 }
 
 // ---- the end ----
