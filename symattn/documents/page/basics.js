@@ -41,6 +41,9 @@ function doKey(event) {
   if (layer && layer.actions[name](event) !== false) event.preventDefault();
 }
 
+// What is done when what was pressed is let go.
+const whenLetGo = (target, then) => ["pointerup", "pointercancel"].forEach((end) => target.addEventListener(end, then));
+
 // The element at a place in a list; what is beyond an end is the element there.
 const nearestIn = (list, k) => list[Math.max(0, Math.min(k, list.length - 1))];
 

@@ -86,7 +86,7 @@ document.addEventListener("pointerdown", (event) => {
   const cell = openCell(event.target);
   if (!cell || event.button || event.target.tagName === "INPUT") return;
   const { entry } = cell;
-  const from = stepped(entry.typed, 0n) ?? stepped(certified.shown(given.get(entry.item.letter).numbers[entry.place], 1, data.rounding).text, 0n);
+  const from = stepped(entry.typed, 0n) ?? stepped(certified.shown(entry.number, 1, data.rounding).text, 0n);
   pull = { cell, entry, from, x: event.clientX, text: null, drawn: isToggled(entry.item) ? switched(entry) : null, wasChosen: document.activeElement === cell };
 });
 
@@ -108,11 +108,10 @@ document.addEventListener("pointermove", (event) => {
   recompute(true);
 });
 
-for (const end of ["pointerup", "pointercancel"])
-  document.addEventListener(end, () => {
-    if (pull?.text != null) changed("");
-    setTimeout(() => { pull = null; }); // after the click that follows
-  });
+whenLetGo(document, () => {
+  if (pull?.text != null) changed("");
+  setTimeout(() => { pull = null; }); // after the click that follows
+});
 
 // A click on the number that is chosen already opens it; not the click that ends a drag.
 document.addEventListener("click", (event) => {

@@ -2,7 +2,7 @@
 // ground has the colour of the key that wins there, and the query is dragged. Beside it the output among the values.
 
 // The number itself, from what is given, whether or not the page has proven its digits yet.
-const exactAt = (item, place) => (given.has(item.letter) ? given.get(item.letter).numbers[place] : evaluate(item.rule, entryIn(item, place), exactAt));
+const exactAt = (item, place) => (given.has(item.letter) ? numberAt(item, place) : evaluate(item.rule, entryIn(item, place), exactAt));
 const exactOf = ({ item, place }) => exactAt(item, place);
 const isRatio = (number) => number.d !== undefined;
 
@@ -231,7 +231,13 @@ function track(event) {
   wanted = [x, -y];
 }
 ground.addEventListener("pointermove", (event) => { if (dragging) track(event); });
-for (const end of ["pointerup", "pointercancel"]) ground.addEventListener(end, () => { if (dragging) { dragging = false; if (wanted) moveTo(wanted, true); wanted = null; changed(""); } });
+whenLetGo(ground, () => {
+  if (!dragging) return;
+  dragging = false;
+  if (wanted) moveTo(wanted, true);
+  wanted = null;
+  changed("");
+});
 const BY = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 ground.addEventListener("keydown", (event) => {
   const by = BY[event.key];

@@ -86,7 +86,7 @@ const valueAt = (item, place) => (live ? live.get(item.letter)[place] : readFloa
 function textAt(item, place) {
   if (item === warmth) return shownAs(divisor).text;
   if (!live) return item.texts[place];
-  return proven?.get(item.letter)?.shown[place].text ?? (given.has(item.letter) ? shownAs(given.get(item.letter).numbers[place]).text : rounded(valueAt(item, place)));
+  return proven?.get(item.letter)?.shown[place].text ?? (given.has(item.letter) ? shownAs(numberAt(item, place)).text : rounded(valueAt(item, place)));
 }
 
 // Whether the text of an entry is all of the number, by proof.
@@ -105,8 +105,8 @@ const readText = (text) => certified.read(text) ?? certified.UNKNOWN;
 const known = new Map(data.items.map((item) => [item.letter, []]));
 function numberAt(item, place) {
   if (item === warmth) return divisor;
+  if (given.has(item.letter)) return given.get(item.letter).numbers[place];
   if (live) return proven?.get(item.letter)?.numbers[place] ?? certified.ofFloat(valueAt(item, place));
-  if (item.first) return item.first.numbers[place];
   return (known.get(item.letter)[place] ??= item.rule ? evaluate(item.rule, entryIn(item, place)) : readText(item.texts[place]));
 }
 

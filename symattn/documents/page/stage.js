@@ -525,19 +525,19 @@ function goOn(by) {
 // A frame stays as long as it takes to read its sentence.
 const paceOfNext = () => 1000 + 45 * $(".where", stage).textContent.length;
 
-function playOn() {
-  if (isLast()) goAlong(0);
-  const advance = () => {
+function playAfter(milliseconds) {
+  playing = setTimeout(() => {
     goOn(1);
-    playing = isLast() || scene.frames[scene.at].closes ? null : setTimeout(advance, paceOfNext());
-    tellPlaying();
-  };
-  playing = setTimeout(advance, scene.at ? paceOfNext() : 900);
+    if (isLast() || scene.frames[scene.at].closes) pauseStage(); else playAfter(paceOfNext());
+  }, milliseconds);
   tellPlaying();
 }
 
 function playOrPause() {
-  if (playing !== null) pauseStage(); else if (isStill()) walkFrames(1); else playOn();
+  if (playing !== null) { pauseStage(); return; }
+  if (isStill()) { walkFrames(1); return; }
+  if (isLast()) goAlong(0);
+  playAfter(scene.at ? paceOfNext() : 900);
 }
 
 function pauseStage() {

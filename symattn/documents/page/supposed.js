@@ -24,11 +24,10 @@ function buttonFor(one) {
   buttonsOf.get(one).push(button);
   return button;
 }
-for (const end of ["pointerup", "pointercancel"])
-  addEventListener(end, () => {
-    if (pressed && (end === "pointercancel" || pressed.wasOn || performance.now() - pressed.since > SHORT)) suppose(null);
-    pressed = null;
-  });
+whenLetGo(document, ({ type }) => {
+  if (pressed && (type === "pointercancel" || pressed.wasOn || performance.now() - pressed.since > SHORT)) suppose(null);
+  pressed = null;
+});
 
 const offered = (some) => (some.length ? make("div", [make("span", "What if "), ...some.map(buttonFor), make("p", "", { class: "tell" })], { class: "what-if" }) : "");
 
