@@ -163,15 +163,16 @@ function level(table) {
 
 document.addEventListener("keydown", (event) => {
   const { target, ctrlKey, metaKey } = event;
-  if (event.altKey || target.tagName === "SELECT" || target.tagName === "TEXTAREA") return;
+  if (event.altKey) return;
   if (target.tagName === "INPUT" && event.key === "Enter") target.blur();
-  if (target.tagName === "INPUT" && !(target.type === "range" && (ctrlKey || metaKey))) return;
+  const isCommand = ctrlKey || metaKey;
+  if (target.matches(isCommand ? "input:not([type=range]), textarea" : "input, select, textarea")) return;
   const cell = target.closest("td[data-c]");
   const move = !metaKey && (ctrlKey ? CORNERS : MOVES)[event.key];
   if (cell && move) {
     moved(cell, move).focus();
     event.preventDefault();
-  } else if (ctrlKey || metaKey || target !== cell) doKey(event);
+  } else if (isCommand || target !== cell) doKey(event);
   else if (event.key === "Enter" || event.key === " ") {
     choose(cell);
     if (openCell(cell)) change(cell); else announce(cell.entry);
