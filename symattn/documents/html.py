@@ -349,16 +349,18 @@ class _Data:
     live: Live
     lines: Lines = field(default_factory=Lines)
     labels: list[Sequence[str]] = field(default_factory=list)
+    names: list[Sequence[str]] = field(default_factory=list)
 
     def facts(self, matrix: MatrixView) -> dict[str, Data]:
         """What the program needs to know of a matrix, whatever it follows from."""
         item = matrix.item
+        name, own = matrix.entry_name
         entry: dict[str, Data] = {
             "name": item.name,
             "letter": item.letter,
             "shape": matrix.shape,
             "labels": [_place(names, self.labels) for names in matrix.labels],
-            "entry": matrix.entry_name,
+            "entry": (_place(name, self.names), own),
             "text": " ".join(
                 one.digits(*at) for one in matrix.all for at in one.places(whole=True)
             ),
@@ -460,6 +462,7 @@ class _Data:
             "transposed": compact(mathml(self.page.notation.transposed(t.Num(GAPS[0])))),
             "labels": [[escape_controls(name) for name in names] for names in self.labels],
             "latexNames": latex_names(name for names in self.labels for name in names),
+            "names": [*self.names],
             "pieces": self.lines.pieces,
             "templates": self.lines.templates,
             "items": items,
@@ -467,13 +470,13 @@ class _Data:
         }
 
 
-def _place(names: Sequence[str], labels: list[Sequence[str]]) -> int | None:
-    """The index of these labels in the list; equal ones are listed once."""
+def _place(names: Sequence[str], listed: list[Sequence[str]]) -> int | None:
+    """The index of a name, or of these labels, in the list; equal ones are listed once."""
     if not names:
         return None
-    if names not in labels:
-        labels.append(names)
-    return labels.index(names)
+    if names not in listed:
+        listed.append(names)
+    return listed.index(names)
 
 
 def _json(data: dict[str, Data]) -> str:

@@ -18,7 +18,7 @@ def figure(
     `labelled`: whether rows and columns have their names.
     """
     name = "" if home else matrix.whole.words
-    kinds = {"matrix": True, "home": home, "alone": matrix.item.is_number}
+    kinds = {"home": home, "alone": matrix.item.is_number}
     opener = Markup()
     if home and matrix.is_cut:
         words = "Show all {} × {}".format(*matrix.shape)
@@ -38,7 +38,7 @@ def figure(
         el("figcaption", formula(matrix.symbol), *called),
         el("div", table(matrix, labelled), class_="scroll"),
         opener,
-        class_=" ".join(kind for kind, holds in kinds.items() if holds),
+        class_=" ".join(kind for kind, holds in kinds.items() if holds) or None,
     )
 
 

@@ -148,7 +148,6 @@ class Body:
                 el("h2", "Given", id="given-heading", tabindex=-1),
                 self.given,
                 id="given",
-                class_="inputs",
                 aria_labelledby="given-heading",
             ),
             self.picture,

@@ -31,6 +31,9 @@ from symattn.step import HEAD
 #: Where the page puts row, column and head into the name of an entry.
 GAPS = ("△", "▽", "□")
 
+#: The first letter of such a name, and what stands in its place.
+_LETTER, _GAP = re.compile(r"(?<=<mi>)[^<]+"), "◇"
+
 
 @dataclass(frozen=True)
 class MatrixView:
@@ -95,8 +98,16 @@ class MatrixView:
         return rows, columns
 
     @property
-    def entry_name(self) -> str:
-        """The name of an entry in MathML, with `GAPS` for its indices and commas between them."""
+    def entry_name(self) -> tuple[str, str]:
+        """The name of an entry in MathML with ◇ for its letter; the letter.
+
+        It has `GAPS` for its indices, and commas between them.
+        """
+        name = self._entry_name
+        return _LETTER.sub(_GAP, name, count=1), "".join(_LETTER.findall(name)[:1])
+
+    @property
+    def _entry_name(self) -> str:
         if self.item.is_number:
             return compact(mathml(self.all[0].symbol))
         row, column, head = (t.Num(gap * 2) for gap in GAPS)  # long enough to be set apart

@@ -66,6 +66,9 @@ function rounded(value) {
   return Number(fixed) === 0 ? fixed.replace("-", "") : fixed;
 }
 
+// Names of entries differ in their letters.
+for (const item of data.items) item.entry = data.names[item.entry[0]].replace("◇", item.entry[1]);
+
 // The temperature is an entry like any other of the rule that it is put into: of the step that it divides.
 const warmth = { letter: "temperature", shape: [1, 1], entry: data.temperature[0] };
 items.set(warmth.letter, warmth);

@@ -36,7 +36,6 @@ def section(matrix: MatrixView) -> Markup:
         ),
         el("div", *figures, class_="heads"),
         id="picture",
-        class_="picture",
         aria_labelledby="picture-heading",
     )
 
