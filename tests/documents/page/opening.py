@@ -11,7 +11,7 @@ from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet
-from tests.gates import EXAMPLES, KNOWN
+from tests.gates import CAUSAL, EXAMPLES
 
 
 @cache
@@ -22,7 +22,7 @@ def variant(name: str) -> tuple[Derivation, Evaluation]:
 
 @cache
 def sheet(name: str) -> tuple[Derivation, Evaluation]:
-    path = next(path for path in (*KNOWN, *EXAMPLES) if path.stem == name)
+    path = next(path for path in (CAUSAL, *EXAMPLES) if path.stem == name)
     found = read_worksheet(path)
     derivation = found.derivation()
     return derivation, found.evaluate(derivation)
