@@ -241,8 +241,11 @@ class _Names:
         self.tokens = tuple(whole.labels.get(n) or whole.labels.get(m, ()))
         self.keys = tuple(whole.labels.get(m, self.tokens))
         self.past = tuple(whole.labels.get(p, ("",) * before))
-        uncut = set(whole.labels) - {n, m, p, n + p}
-        self.others = {str(size): whole.labels[size] for size in uncut}
+        self.others = {
+            str(size): names
+            for size, names in whole.labels.items()
+            if not size.free_symbols & {n, m, p}
+        }
 
     def of(self, start: int, stop: int) -> dict[str, tuple[str, ...]]:
         """The labels of a chunk's derivation, by size."""

@@ -48,14 +48,16 @@ def labels_of(
         labels["p"] = words["past_tokens"]
     if "m" in labels and "m" not in counts and "n" in labels:
         del labels["m"]
-    features = settings.get("features", {})
-    if not isinstance(features, Mapping):
-        features = {"d_model" if "X" in given or "E" in given else "d_k": features}
-    for size, names in features.items():
-        if size in ("n", "m", "p", "n_vocab"):
-            raise ReadError(f"features: {size} counts rows; name them by one of {', '.join(_ROWS)}")
-        labels[size] = words_of(names, "features")
-    return labels
+    usual = "d_model" if "X" in given or "E" in given else "d_k"
+    return labels | _columns(settings.get("features", {}), usual)
+
+
+def _columns(features: object, usual: str) -> dict[str, tuple[str, ...]]:
+    """The names of columns by size; those of a list are of the usual one."""
+    named = features if isinstance(features, Mapping) else {usual: features}
+    for size in sorted({"n", "m", "p", "n_vocab"} & named.keys()):
+        raise ReadError(f"features: {size} counts rows; name them by one of {', '.join(_ROWS)}")
+    return {size: words_of(names, "features") for size, names in named.items()}
 
 
 def _one_hot(tokens: Sequence[str], vocabulary: Sequence[str]) -> list[Given]:
@@ -73,8 +75,7 @@ def _one_hot(tokens: Sequence[str], vocabulary: Sequence[str]) -> list[Given]:
 def _row_counts(given: Mapping[str, Given]) -> dict[str, int]:
     """How many queries (n) and keys (m) the given matrices have."""
     counts: dict[str, int] = {}
-    by_row = (("n", ("X", "one_hot", "Q")), ("m", ("memory", "K", "V")))
-    for size, names in by_row:
+    for size, names in (("n", ("X", "one_hot", "Q")), ("m", ("memory", "K", "V"))):
         for name in names:
             if name in given:
                 counts.setdefault(size, _lengths(given[name])[0])
