@@ -18,6 +18,15 @@ HEAD = """\
 `symattn derive examples/causal.toml` derives it. What may stand in a worksheet (`.toml`) is in
 [docs/worksheets.md](../docs/worksheets.md).
 
+Begin with one whose numbers can be read: the columns have names, so that the matrices say what a
+token asks for and what it offers, and no weight of the last token is near 0 or 1. A word looks for
+another in [causal.toml](causal.toml), [head_it_cat.toml](head_it_cat.toml),
+[head_it_trophy.toml](head_it_trophy.toml) and [rileys_dog.toml](rileys_dog.toml), for a place in
+[head_previous_token.toml](head_previous_token.toml),
+[head_next_token.toml](head_next_token.toml) and [head_last_token.toml](head_last_token.toml).
+[cross_attention.toml](cross_attention.toml), [two_heads.toml](two_heads.toml) and
+[decoding.toml](decoding.toml) come next.
+
 | file | title | what it shows |
 |---|---|---|
 """

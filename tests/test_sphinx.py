@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from tests import ROOT
 from tests.command import run
 from tests.extras import package, unavailable
+from tests.gates import CAUSAL
 
 CONF = """
 extensions = ["myst_parser", "symattn.sphinxext"]
@@ -337,7 +337,7 @@ def test_an_entry_that_is_asked_for_and_not_worked_out_is_a_warning(tmp_path: Pa
     asked = "T\n=\n\n.. attention:: causal.toml\n   :steps: output\n   :width: column\n"
     boxed = f":orphan:\n\n{asked}   :entry: output[2,1]\n"
     folder = project(tmp_path, index_rst=asked, boxed_rst=boxed)
-    shutil.copy(ROOT / "examples" / "causal.toml", folder)
+    shutil.copy(CAUSAL, folder)
     status, said = build(folder, "text", "-q")
     unworked = "output: no entry is worked out, since it is computed from 204 numbers"
     assert status == 1 and unworked in said

@@ -235,19 +235,24 @@ def _cut(item: Input, value: Array, start: int, stop: int, before: int) -> Array
 
 
 class _Names:
-    """The names of tokens: of all queries and keys, and of those in a chunk."""
+    """The names of tokens, of all and of those in a chunk; `others` name what is not cut."""
 
     def __init__(self, whole: Evaluation, before: int) -> None:
         self.tokens = tuple(whole.labels.get(n) or whole.labels.get(m, ()))
         self.keys = tuple(whole.labels.get(m, self.tokens))
         self.past = tuple(whole.labels.get(p, ("",) * before))
+        self.others = {
+            str(size): names
+            for size, names in whole.labels.items()
+            if not size.free_symbols & {n, m, p}
+        }
 
     def of(self, start: int, stop: int) -> dict[str, tuple[str, ...]]:
         """The labels of a chunk's derivation, by size."""
         if not self.tokens:
-            return {}
+            return self.others
         past = (*self.past, *self.keys[:start])
-        out = {"n": self.tokens[start:stop], "m": self.keys[start:stop]}
+        out = self.others | {"n": self.tokens[start:stop], "m": self.keys[start:stop]}
         return out | ({"p": past} if past else {})
 
     def title(self, title: str, start: int, stop: int, count: int) -> str:

@@ -15,6 +15,8 @@ from symattn.attention.plan import (
     Plan,
     d_k,
     d_model,
+    g,
+    h,
     m,
     n,
     p,
@@ -149,8 +151,8 @@ class Attention(Plan):
         if given is not None:
             self._check_given(set(given))
             derivation = derivation.restricted(given)
-        for symbol in known:
-            if symbol not in derivation.size_symbols and symbol.name not in ("h", "g"):
+        for symbol in (*known, *names):
+            if not symbol.free_symbols <= {*derivation.size_symbols, h, g}:
                 raise SymattnError(
                     f"{symbol}: no matrix of this derivation has that size; remove it"
                 )

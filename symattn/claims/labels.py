@@ -11,14 +11,19 @@ from symattn.derivations import Given
 from symattn.errors import ReadError, nearest, quote
 
 MAX_LABEL = 80
-LABELS = ("tokens", "query_tokens", "key_tokens", "past_tokens", "vocabulary", "features")
+_ROWS = ("tokens", "query_tokens", "key_tokens", "past_tokens", "vocabulary")
+LABELS = (*_ROWS, "features")
 
 
 def labels_of(
     settings: Mapping[str, object], given: dict[str, Given]
 ) -> dict[str, tuple[str, ...]]:
-    """The names of rows and columns by size; also the one-hot rows that tokens spell out."""
-    words = {name: words_of(settings[name], name) for name in LABELS if name in settings}
+    """The names of rows and columns by size; also the one-hot rows that tokens spell out.
+
+    A list of features names the columns of X, or of Q and K where these are given: a table names
+    columns by their size, ``{"d_model": ["noun", "verb"], "d_k": ["who"]}``.
+    """
+    words = {name: words_of(settings[name], name) for name in _ROWS if name in settings}
     labels: dict[str, tuple[str, ...]] = {}
     tokens = words.get("tokens", ())
     if "vocabulary" in words and ("E" not in given or "one_hot" in given):
@@ -43,9 +48,16 @@ def labels_of(
         labels["p"] = words["past_tokens"]
     if "m" in labels and "m" not in counts and "n" in labels:
         del labels["m"]
-    if "features" in words:
-        labels["d_model" if "X" in given or "E" in given else "d_k"] = words["features"]
-    return labels
+    usual = "d_model" if "X" in given or "E" in given else "d_k"
+    return labels | _columns(settings.get("features", {}), usual)
+
+
+def _columns(features: object, usual: str) -> dict[str, tuple[str, ...]]:
+    """The names of columns by size; those of a list are of the usual one."""
+    named = features if isinstance(features, Mapping) else {usual: features}
+    for size in sorted({"n", "m", "p", "n_vocab"} & named.keys()):
+        raise ReadError(f"features: {size} counts rows; name them by one of {', '.join(_ROWS)}")
+    return {size: words_of(names, "features") for size, names in named.items()}
 
 
 def _one_hot(tokens: Sequence[str], vocabulary: Sequence[str]) -> list[Given]:
@@ -63,8 +75,7 @@ def _one_hot(tokens: Sequence[str], vocabulary: Sequence[str]) -> list[Given]:
 def _row_counts(given: Mapping[str, Given]) -> dict[str, int]:
     """How many queries (n) and keys (m) the given matrices have."""
     counts: dict[str, int] = {}
-    by_row = (("n", ("X", "one_hot", "Q")), ("m", ("memory", "K", "V")))
-    for size, names in by_row:
+    for size, names in (("n", ("X", "one_hot", "Q")), ("m", ("memory", "K", "V"))):
         for name in names:
             if name in given:
                 counts.setdefault(size, _lengths(given[name])[0])

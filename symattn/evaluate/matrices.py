@@ -230,5 +230,5 @@ class Matrices:
             if isinstance(count, int | sympy.Integer) and len(names) != int(count):
                 some = ", ".join((*names[:4], "…") if len(names) > 4 else names)
                 raise ShapeError(
-                    f"tokens: {len(names)} labels ({some}) for {size} = {count}; give one per row"
+                    f"{size}: {len(names)} labels ({some}) for {size} = {count}; give one for each"
                 )

@@ -191,6 +191,7 @@ def _attention() -> dict[str, Schema]:
         "batch": _COUNT,
         "chunks": {"anyOf": [_COUNT, {"type": "array", "items": _COUNT, "minItems": 1}]},
         **dict.fromkeys(LABELS, _WORDS),
+        "features": {"anyOf": [_WORDS, {"type": "object", "additionalProperties": _WORDS}]},
         **{name: _COUNT for name in SIZES if name not in ("h", "g")},
     }
 

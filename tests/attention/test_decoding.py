@@ -15,6 +15,7 @@ from symattn import Attention, Chunk, Evaluation, SymattnError, decode
 from symattn.arithmetic.enclosure import precision
 from symattn.attention.decoding import MOST_CHUNKS, chunk_sizes
 from symattn.cli import main
+from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 from tests.shares import share
 
@@ -330,3 +331,14 @@ def test_a_cached_variant_starts_with_nothing_kept() -> None:
     assert len(ours) == 3
     for one, other in zip(ours, theirs, strict=True):
         assert one.evaluation["output"].exact == other.evaluation["output"].exact
+
+
+def test_names_of_columns_stay_in_every_chunk() -> None:
+    for chunk in read_worksheet(EXAMPLE).decode():
+        labels = {str(size): names for size, names in chunk.derivation.labels.items()}
+        assert labels["d_model"] == ("modifier", "head", "content")
+        assert labels["d_k"] == ("head", "modifier")
+    spec = Attention(mask="causal")
+    rows = [[1], [2]]
+    first, _ = decode(spec, 1, Q=rows, K=rows, V=rows, labels={"d_k": ["a"]})
+    assert [*map(str, first.derivation.labels)] == ["d_k"]

@@ -231,7 +231,15 @@ ROWS: Sequence[tuple[str, str, str]] = (
         attention('tokens = ["x"]\nvocabulary = ["a"]', only(E=EYE)),
         '"x" is not in the vocabulary',
     ),
-    ("query tokens", attention('query_tokens = ["a"]'), "1 labels (a) for n = 2"),
+    ("query tokens", attention('query_tokens = ["a"]'), "n: 1 labels (a) for n = 2"),
+    ("features", attention('features = ["a"]'), "d_k: 1 labels (a) for d_k = 2; give one for each"),
+    ("rows", attention('features.n = ["a", "b"]'), ":2: features: n counts rows; name them by"),
+    ("features of no size", attention('features.q = ["a"]'), 'no size is called "q"'),
+    (
+        "features of no matrix",
+        attention('features.d_mem = ["a"]'),
+        "d_mem: no matrix of this derivation has that size; remove it",
+    ),
     ("title number", "title = 1\n" + given(), ":1: title: 1 is not text"),
     ("long title", f'title = "{"x" * 501}"\n' + given(), "501 characters are too many"),
     # notation

@@ -26,6 +26,26 @@ def test_the_entries_that_tokens_spell_out_are_bounded() -> None:
         one_hot(257, 256)
 
 
+X: dict[str, Any] = {"X": [[1, 0]], "W_Q": [[1], [1]]}
+Q: dict[str, Any] = {"Q": [[1, 0]], "K": [[1, 0]]}
+
+
+def test_a_list_of_features_is_of_what_is_given() -> None:
+    named = {"features": ["noun", "verb"]}
+    assert labels_of(named, dict(X)) == {"d_model": ("noun", "verb")}
+    assert labels_of(named, dict(Q)) == {"d_k": ("noun", "verb")}
+
+
+def test_a_table_of_features_is_by_size() -> None:
+    named = {"features": {"d_model": ["noun", "verb"], "d_k": "who"}}
+    assert labels_of(named, dict(X)) == {"d_model": ("noun", "verb"), "d_k": ("who",)}
+    for size in ("n", "m", "p", "n_vocab"):
+        with pytest.raises(ReadError, match=f"features: {size} counts rows; name them by one of"):
+            labels_of({"features": {size: ["a"]}}, dict(X))
+    with pytest.raises(ReadError, match="features: give a list of words"):
+        labels_of({"features": {"d_k": 1}}, dict(X))
+
+
 def test_the_length_of_a_label_is_bounded() -> None:
     assert label_of("a" * MAX_LABEL, "tokens") == "a" * MAX_LABEL
     with pytest.raises(ReadError, match="tokens: 81 characters are too many; 80 at most"):

@@ -31,7 +31,7 @@ def _without_worksheet(page: str | bytes) -> str:
 def test_python_writes_what_the_command_line_writes(form: str) -> None:
     path = ROOT / "examples/two_heads.toml"
     sheet = read_worksheet(path)
-    steps = ["weights"] if FORMATS[form].kind != "program" else []
+    steps = ["scores"] if FORMATS[form].kind != "program" else []
     wanted = run("derive", str(path), "--format", form, *(f"--steps={step}" for step in steps))
     notes = re.findall("More: .*", wanted.stdout) if form == "text" else []
     assert len(notes) == (form == "text"), "the command that shows more"

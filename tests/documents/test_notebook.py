@@ -12,11 +12,10 @@ from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 from tests.command import put, run
 from tests.extras import package
-from tests.gates import EXAMPLES
+from tests.gates import CAUSAL, EXAMPLES
 from tests.processes import python
 
 nbformat = package("nbformat")
-CAUSAL = ROOT / "examples" / "causal.toml"
 
 
 def written(*arguments: str) -> Any:

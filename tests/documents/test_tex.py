@@ -23,11 +23,10 @@ from symattn.documents.pdf import pdf_document
 from symattn.documents.shown import Shown
 from symattn.documents.tex import FLAVORS
 from symattn.sheets.worksheet import worksheet_of
-from tests import ROOT
 from tests.command import run
 from tests.conftest import Tool
 from tests.documents.conftest import HOST, Typeset
-from tests.gates import EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page
+from tests.gates import CAUSAL, EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page
 from tests.shares import share
 from tests.written import latex_document, tex_document
 
@@ -397,7 +396,7 @@ def test_a_slide_that_goes_on_says_so() -> None:
     assert "Given, Given" not in slides
 
 
-_CAUSAL = ["derive", str(ROOT / "examples" / "causal.toml")]
+_CAUSAL = ["derive", str(CAUSAL)]
 
 
 def _slides(*more: str, flavor: str = "beamer") -> list[str]:

@@ -25,11 +25,11 @@ from symattn.notation.spoken import spoken
 from symattn.notation.text import line, text
 from symattn.notation.tree import Fenced, Grid, Num, Row, Scheme, Tree
 from symattn.sheets.worksheet import worksheet_of
-from tests import ROOT
+from tests import gates
 from tests.shares import share
 
 FALK = Notation(layout="falk")
-CAUSAL = str(ROOT / "examples" / "causal.toml")
+CAUSAL = str(gates.CAUSAL)
 
 #: The columns of a scheme in LaTeX, at whose right the names of the matrices stand.
 _FALK = re.compile(r"\|r+l+\}")

@@ -13,7 +13,7 @@ from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.shown import Shown
 from symattn.sheets.worksheet import read_worksheet
-from tests.gates import EXAMPLES
+from tests.gates import CAUSAL, EXAMPLES
 
 
 @cache
@@ -24,7 +24,7 @@ def variant(name: str) -> tuple[Derivation, Evaluation]:
 
 @cache
 def sheet(name: str) -> tuple[Derivation, Evaluation]:
-    path = next(path for path in EXAMPLES if path.stem == name)
+    path = next(path for path in (CAUSAL, *EXAMPLES) if path.stem == name)
     found = read_worksheet(path)
     derivation = found.derivation()
     return derivation, found.evaluate(derivation)
@@ -37,7 +37,7 @@ def variant_page(name: str) -> str:
 
 @cache
 def sheet_page(name: str) -> str:
-    """The page of an example; where its program or styles are spoilt, `__wrapped__` makes it."""
+    """The page of a worksheet; where its program or styles are spoilt, `__wrapped__` makes it."""
     return html_document(Shown(*sheet(name)))
 
 

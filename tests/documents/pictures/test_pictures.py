@@ -24,9 +24,7 @@ from symattn.documents.pictures.tikz import tikz_document
 from symattn.nodes.spell import Speller
 from symattn.sheets.worksheet import read_worksheet
 from tests.command import put, run
-from tests.gates import EXAMPLES, HOSTILE_LABELS
-
-CAUSAL = next(path for path in EXAMPLES if path.stem == "causal")
+from tests.gates import CAUSAL, HOSTILE_LABELS
 
 
 def drawn(kind: str, path: Path = CAUSAL, step: str = "") -> Drawing:
