@@ -65,11 +65,7 @@ class Hypothesis:
             yield step, value
 
 
-#: So many are offered on a page.
-_MOST_SUPPOSED = 4
-
-
-def supposed(derivation: Derivation, evaluation: Evaluation) -> tuple[Supposed, ...]:
+def supposed(derivation: Derivation, evaluation: Evaluation, most: int = 4) -> tuple[Supposed, ...]:
     """The misconceptions that are seen most, as far as they apply, for a page that tries them.
 
     There are none of a backward pass, whose formulas are those of the attention as it is.
@@ -78,7 +74,7 @@ def supposed(derivation: Derivation, evaluation: Evaluation) -> tuple[Supposed, 
         return ()
     named = {one.name: one for one in MISCONCEPTIONS}
     found = Hypotheses(derivation, evaluation, [named[name] for name in COMMON]).singles
-    rows = ((one.misconceptions[0], one.steps) for one in found[:_MOST_SUPPOSED])
+    rows = ((one.misconceptions[0], one.steps) for one in found[:most])
     return tuple(Supposed(row.instead, row.tell, steps) for row, steps in rows)
 
 
