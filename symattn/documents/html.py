@@ -310,7 +310,7 @@ class _Page:
         claims = self.shown.claims
         claimed = Markup() if claims is None else claims_page.tables(claims, matrix)
         drawn_all = el("div", *strips, class_=f"strips{room_of(shown)}") if strips else Markup()
-        shades = weights.key(matrix) if strips and step.name == "weights" else Markup()
+        shades = weights.key(matrix) if strips and step.weights else Markup()
         return el("div", drawn_all, shades, example, claimed, class_="values")
 
     def read(self, step: Step, head: int | None) -> list[HeadView]:

@@ -65,7 +65,7 @@ class Hypothesis:
             yield step, value
 
 
-def supposed(derivation: Derivation, evaluation: Evaluation, most: int = 4) -> tuple[Supposed, ...]:
+def supposed(derivation: Derivation, evaluation: Evaluation, most: int = 3) -> tuple[Supposed, ...]:
     """The misconceptions that are seen most, as far as they apply, for a page that tries them.
 
     There are none of a backward pass, whose formulas are those of the attention as it is.

@@ -39,6 +39,8 @@ _SAME = (
     (r"(?:to the|times) T power|transposed", "ᵀ"),
     (r"dot dot dot|and so on", "⋯"),
     (r"\bl n\b", "ln"),
+    (r"\bsquared\b", "2"),
+    (r"\bcubed\b", "3"),
     (r"almost equals", "≈"),
     (r"is about", "≈"),
     (r"equals", "="),

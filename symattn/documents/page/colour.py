@@ -140,11 +140,11 @@ def stylesheet() -> str:
             f"--{role}:{ground};--{role}-edge:{edge};"
             for role, (ground, edge) in ROLES[scheme].items()
         )
-        shades = "".join(
-            f".w{level}{{background:{ground};color:{ink}}}"
-            for level in range(SHADES)
-            for ground, ink in [shade(scheme, level)]
-        )
+        shaded = [shade(scheme, level) for level in range(SHADES)]
+        shades = "".join(f".w{level}{{background:{one}}}" for level, (one, _) in enumerate(shaded))
+        for ink in _INKS:
+            inked = [f".w{level}" for level, (_, own) in enumerate(shaded) if own == ink]
+            shades += f"{','.join(inked)}{{color:{ink}}}"
         return f":root{{color-scheme:{scheme};{properties}--hatch:{HATCH[scheme]}}}{shades}"
 
     return f"{rules('light')}\n@media screen and (prefers-color-scheme:dark){{{rules('dark')}}}\n"

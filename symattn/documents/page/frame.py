@@ -86,17 +86,14 @@ class Body:
                     ),
                 )
             )
-        numbers = {section.name: section.number for section in self.outline.steps}
         by_name = {step.name: step for step in self.parts.derivation.steps}
-        groups = self.parts.groups([by_name[name] for name in numbers])
+        groups = self.parts.groups([by_name[section.name] for section in self.outline.steps])
         for group, steps in groups:
             numbered = [
                 el(
                     "li",
                     el(
                         "a",
-                        el("span", str(numbers[step.name]), class_="number"),
-                        " ",
                         el("span", self.outline.headings[step.name], class_="called"),
                         href=f"#{step.name}",
                         class_="main" if self.parts.is_main(step) else None,

@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from symattn.documents.html import html_document
 from symattn.documents.page import frame
+from symattn.documents.shown import Shown
+from symattn.mistakes.hypotheses import supposed
+from symattn.sheets.rewriting import head_of
+from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT, program
 
 
@@ -53,3 +58,12 @@ def test_no_two_parts_declare_the_same_name() -> None:
     assert len(names) > 300
     assert sorted(names) == sorted(set(names))
     assert declared("const [one, two] = [1, 2];\nfunction one() {}") == ["one", "two", "one"]
+
+
+def test_a_page_of_three_tokens_stays_light() -> None:
+    found = read_worksheet(ROOT / "examples" / "causal.toml")
+    derivation = found.derivation()
+    values = found.evaluate(derivation)
+    told = {"worksheet": head_of(found), "supposed": supposed(derivation, values)}
+    page = html_document(Shown(derivation, values, found.notation, **told))
+    assert 150_000 < len(page.encode()) <= 200_000

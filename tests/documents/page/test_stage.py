@@ -26,6 +26,7 @@ from tests import ROOT
 from tests.command import run
 from tests.documents.page.opening import entered, sheet, sheet_page, typed, variant
 from tests.documents.page.test_page import axe_faults, digits_of, in_text
+from tests.gates import CAUSAL
 from tests.program import source
 from tests.shares import share
 from tests.worked_lines import faults
@@ -380,7 +381,7 @@ def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None
     page.keyboard.press("s")
     assert "Changed. Every digit is proven anew." in page.locator("#changed").inner_text()
     assert page.locator("#changed").is_visible() and page.locator(".check").is_hidden()
-    text = (ROOT / "examples/causal.toml").read_text(encoding="utf-8")
+    text = CAUSAL.read_text(encoding="utf-8")
     changed = worksheet_of(re.sub(r"(X\s*=\s*\[\s*\[)1", r"\g<1>3", text, count=1))
     derivation = changed.derivation()
     walk = digits_with(derivation, changed.evaluate(derivation))
@@ -391,7 +392,7 @@ def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None
 
 def test_a_page_with_a_story_opens_on_the_stage(tmp_path: Path) -> None:
     source = tmp_path / "story.toml"
-    text = (ROOT / "examples/causal.toml").read_text(encoding="utf-8")
+    text = CAUSAL.read_text(encoding="utf-8")
     source.write_text(text + '\n[notation]\npage = "stage"\n', encoding="utf-8")
     assert read_worksheet(source).notation.page == "stage"
     out = tmp_path / "page.html"
