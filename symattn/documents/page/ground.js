@@ -91,11 +91,14 @@ function sectorsOf(keys) {
     const to = turns[k + 1] ?? turns[0] + 2 * Math.PI;
     return { from, to, key: winner((from + to) / 2) };
   }).filter(({ from, to }) => to - from > 1e-12);
-  return found.reduce((all, one) => {
+  const sectors = found.reduce((all, one) => {
     const last = all.at(-1);
     if (last?.key === one.key) last.to = one.to; else all.push({ ...one });
     return all;
   }, []);
+  const [first, last] = [sectors[0], sectors.at(-1)];
+  if (first === last || first.key !== last.key) return sectors;
+  return [...sectors.slice(1, -1), { ...last, to: first.to + 2 * Math.PI }]; // one, on both sides of where turns begin
 }
 
 // Whether a key lies between others, in the hull of theirs: then no query gives it a higher score than all of them, and

@@ -558,7 +558,7 @@ const fillRows = () => { allRows = !allRows; mountStep(scene.item, scene.at); re
 // ---- on and off ----
 
 const modeButton = make("button", "", { type: "button", id: "mode" });
-const modes = make("p", make("span", "from its query to its output", { class: "offer" }), { class: "mode" });
+const modes = make("p", "", { class: "mode" });
 
 // What leads to the other mode. On the stage it stands among the controls, above all.
 function offer(isStaged) {

@@ -64,6 +64,12 @@ def test_a_page_of_three_tokens_stays_light() -> None:
     found = read_worksheet(ROOT / "examples" / "causal.toml")
     derivation = found.derivation()
     values = found.evaluate(derivation)
-    told = {"worksheet": head_of(found), "supposed": supposed(derivation, values)}
-    page = html_document(Shown(derivation, values, found.notation, **told))
+    shown = Shown(
+        derivation,
+        values,
+        found.notation,
+        worksheet=head_of(found),
+        supposed=supposed(derivation, values),
+    )
+    page = html_document(shown)
     assert 150_000 < len(page.encode()) <= 200_000
