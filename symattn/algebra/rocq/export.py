@@ -160,7 +160,7 @@ def _parts(pieces: Pieces, inside: Callable[[Any], Iterator[str]]) -> Iterator[s
     yield f"move=> {name} lt{name}."
     for piece in before:
         low = plus_form(low, piece.count)
-        yield f"case: (ltnP {name} {nat(low)}) => [below|above]."
+        yield f"case: (below_or {name} {nat(low)}) => [below|above]."
         yield f"{{ {_place(piece, name)}"
         yield from map(indented, inside(piece.inside[0]))
         yield "}"
@@ -171,14 +171,14 @@ def _parts(pieces: Pieces, inside: Callable[[Any], Iterator[str]]) -> Iterator[s
 def _place(piece: Piece, name: str) -> str:
     """The place of a part that an index is at."""
     if piece.alone:
-        return f"have -> : {name} = {nat(piece.at)} by lia."
+        return f"have ? : {name} = {nat(piece.at)} by lia. subst {name}."
     own, low = identifier(piece.index), plus_form(piece.at, variable(piece.index), -1)
     return (
-        f"have [{own} lt{own} ->] : exists2 {own}, ({own} < {nat(piece.count)})%N & "
-        f"{name} = {nat(piece.at)} by exists ({name} - {nat(low)})%N; lia."
+        f"have [{own} lt{own} ?] : exists2 {own}, ({own} < {nat(piece.count)})%N & "
+        f"{name} = {nat(piece.at)} by exists ({name} - {nat(low)})%N; lia. subst {name}."
     )
 
 
 def _exact(one: Equation) -> Iterator[str]:
     yield from have("E", one)
-    yield "exact: E."
+    yield "same_sizes E."

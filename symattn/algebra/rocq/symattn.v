@@ -270,15 +270,8 @@ by rewrite E2.
 Qed.
 Lemma sum_one (x : R) : sum 1 (fun _ => x) = x.
 Proof. by rewrite /sum big_ord1. Qed.
-Lemma ord_cut (P : nat -> Prop) n c d (p q r : nat -> nat) : n = (c + d)%N ->
-  (forall l, (l < c)%N -> q l = p l) -> (forall l, (l < d)%N -> r l = p (c + l)%N) ->
-  (forall i, (i < c)%N -> P (q i)) -> (forall i, (i < d)%N -> P (r i)) ->
-  forall i, (i < n)%N -> P (p i).
-Proof.
-move=> -> E1 E2 a b i lt; case: (ltnP i c) => [lt'|le]; first by rewrite -E1 //; exact: a.
-have lt' : (i - c < d)%N by lia.
-by have := b _ lt'; rewrite E2 // subnKC.
-Qed.
+Lemma below_or n c : (n < c)%N \/ (c <= n)%N.
+Proof. by case: (ltnP n c) => _; [left | right]. Qed.
 (* separate *)
 Lemma pull n (c : R) f g : (forall l, (l < n)%N -> f l = c * g l) -> sum n f = c * sum n g.
 Proof. by move=> E; rewrite /sum mulr_sumr; apply: eq_bigr => l _; exact: E. Qed.
@@ -357,11 +350,16 @@ Ltac pos := cbv beta;
 Ltac nz :=
   lazymatch goal with
   | |- is_true (_ && _) => apply/andP; split; nz
-  | _ => first [assumption | apply: lt0r_neq0; pos]
+  | _ => first [done | assumption | apply: lt0r_neq0; pos]
   end.
+(* roots of roots *)
+Ltac roots := try rewrite -[4%N]/(2 * 2)%N exprM; rewrite ?sqr_sqrtr ?sqrtr_ge0 //;
+  try solve [apply: ltW; pos].
 (* equal places, and conditions on them *)
 Ltac places := cbv beta; rewrite ?apK ?apKV; first [by [] | lia | rewrite ?ap_lt //; lia].
 Ltac conditions := cbv beta; first [by [] | lia | rewrite ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia
   | rewrite eq_sym ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia].
+(* what is the same but for how a size is written *)
+Ltac same_sizes E := first [exact: E | by move: E; rewrite ?mul2n -?addnn | by move: E; rewrite addnC].
 (* entry by entry *)
 Ltac open_entries := eapply by_entries; [typeclasses eauto | typeclasses eauto | cbv beta].

@@ -41,6 +41,10 @@ from symattn.algebra.certificate import (
     names,
     number,
     plus_form,
+    put,
+    renamed,
+    renamed_items,
+    renamed_mono,
     settled,
     single,
     terms_of,
@@ -99,9 +103,14 @@ class Pieces:
 def have(name: str, one: Equation, kind: str = " :> R") -> Script:
     """A step of a script: an equation with a name."""
     first, *rest = one.proof
-    sides = " = ".join(f"({side})" if side[:3] == "if " else side for side in (one.left, one.right))
-    lines = (f"have {name} : {sides}{kind}.", "{ " + first, *map(indented, rest))
+    lines = (f"have {name} : {said(one, kind)}.", "{ " + first, *map(indented, rest))
     return (*lines[:-1], lines[-1] + " }")
+
+
+def said(one: Equation, kind: str = " :> R") -> str:
+    """An equation as a statement about numbers, or scores."""
+    sides = (f"({side})" if side[:3] == "if " else side for side in (one.left, one.right))
+    return " = ".join(sides) + kind
 
 
 def indented(line: str) -> str:
@@ -185,7 +194,7 @@ class Writer(Checker):
         factors = [self.power_text(atom, p, places, names_) for atom, p in atoms_of(mono)]
         if abs(c) != 1 or not factors:
             factors.insert(0, fraction(abs(c)))
-        text = " * ".join(map(bracketed, factors)) if len(factors) > 1 else factors[0]
+        text = _product(factors)
         return text if c > 0 else f"- {bracketed(text)}"
 
     def power_text(self, atom: Atom, p: Fraction, places: Places | None, names_: Mapping[Atom, str] | None) -> str:
@@ -260,19 +269,19 @@ class Writer(Checker):
         if not mixed:
             names_ |= {(atom, -1): f"y{names_[atom][1:]}" for atom in atoms if atom in negative}
         given = [f"c{k}" if isinstance(one, Equation) and one.script else self.text(poly or {}, None, names_) for k, (one, poly) in enumerate(zip(about, polys, strict=True))]
-        said = f"{left(given)} = {right(given)} :> R"
+        shown = f"{left(given)} = {right(given)} :> R"
         one_text, other = left(concrete), right(concrete)
         if bracketed(one_text) == bracketed(other):
             return Equation(one_text, other)
         hypotheses, arguments = self.signs_of(atoms, negative, names_) if mixed else ([], [])
-        divides = " / " in said or "^-1" in said
+        divides = " / " in shown or "^-1" in shown
         squares, known = self.circles(atoms, names_)
         hypotheses += squares
         arguments += known
         equations = [k for k, one in enumerate(about) if isinstance(one, Equation) and one.script]
         meant = [f"c{k} = {self.text(polys[k] or {}, None, names_)}" for k in equations]
         variables = [*(f"c{k}" for k in equations), *names_.values()]
-        words = " -> ".join([*hypotheses, *meant, said])
+        words = " -> ".join([*hypotheses, *meant, shown])
         lemma = f"forall {' '.join(variables)} : R, {words}" if variables else words
         intro = [f"h{k}" for k in range(len(hypotheses))] + ["->"] * len(equations)
         first = f"move=> {' '.join([*variables, *intro])}; " if variables else ""
@@ -323,7 +332,7 @@ class Writer(Checker):
         for atom in atoms:
             if atom[0] == "δ":
                 hypotheses.append(f"{names_[atom]} ^+ 2 = {names_[atom]}")
-                arguments.append("(condition_square _)")
+                arguments.append(f"(@condition_square R {self.atom(atom, None).removesuffix('%:R')})")
             other = ("fn", "cos", atom[-1])
             if atom[:2] == ("fn", "sin") and other in names_:
                 hypotheses.append(f"{names_[atom]} ^+ 2 = 1 - {names_[other]} ^+ 2")
@@ -446,8 +455,13 @@ class Writer(Checker):
         """The equation of a rule, from those of its parts."""
         left = self.rule_text(rule, env)
         match rule:
-            case r.Entry() if inside:
-                return inside[0]  # what the letter stands for
+            case r.Entry(_, i, j) if inside:  # what the letter stands for
+                (meant,) = inside
+                raw = [self.index_text(one, env) for one in (i, j)]
+                plain = [nat(self.at(one, env)) for one in (i, j)]
+                moved = [f"(_ : {a} = {b}); last by places" for a, b in zip(raw, plain, strict=True) if a != b]
+                script = (*(f"rewrite {one}." for one in moved), "by [].") if moved else ()
+                return self.chain(Equation(left, meant.left, script), meant)
             case r.Named():
                 return inside[0]
             case r.Entry(matrix):
@@ -463,7 +477,7 @@ class Writer(Checker):
             case r.Plus() if self.may_hide(rule):
                 return self.of_hidden(left, poly, inside)
             case r.Plus():
-                return self.combined(" + ".join, _some(poly), *inside)
+                return self.combined(lambda given: " + ".join(map(bracketed, given)), _some(poly), *inside)
             case r.Times():
                 return self.combined(lambda given: " * ".join(map(bracketed, given)), _some(poly), *inside)
             case r.Over():
@@ -515,7 +529,7 @@ class Writer(Checker):
         right = self.text(poly)
         if bracketed(left).strip("()") == bracketed(right).strip("()"):
             return Equation(left, right, (), poly)
-        return self.known(poly, left, ("by rewrite -?sqrtrM ?sqr_sqrtr ?ler0n.",))
+        return self.known(poly, left, ("by roots.",))
 
     def applied_to(self, one: Equation, function: str) -> Equation:
         """A function of both sides."""
@@ -526,13 +540,14 @@ class Writer(Checker):
     def of_hidden(self, left: str, poly: Poly | None, inside: list[Equation]) -> Equation:
         """A sum with what may be −∞."""
         script: Script = ()
-        named = [self.fresh("M") for _ in inside]
-        for name, one in zip(named, inside, strict=True):
-            script += have(name, self.lifted(one), "")
-        rewriting = f"rewrite {' '.join(named)} /=."
+        lifted = [one for one in map(self.lifted, inside) if one.script]
+        named = [self.fresh("M") for _ in lifted]
+        for name, one in zip(named, lifted, strict=True):
+            script += have(name, one, " :> score R")
+        rewriting = f"rewrite {' '.join([*named, '/='])}."
         if poly is None:
             return Equation(left, "None", (*script, f"by {rewriting}"))
-        added = self.combined(" + ".join, poly, *(self.known(one.poly) for one in inside))
+        added = self.combined(lambda given: " + ".join(map(bracketed, given)), poly, *(self.known(one.poly) for one in inside))
         return Equation(left, self.text(poly), (*script, rewriting, "congr Some.", *added.proof))
 
     def lifted(self, one: Equation) -> Equation:
@@ -547,8 +562,10 @@ class Writer(Checker):
         """E to what may be −∞, or to a number."""
         if not hides:
             return self.chain(self.applied_to(inside, "e"), self.of_power(_some(inside.poly)))
-        name = self.fresh("M")
-        script = (*have(name, self.lifted(inside), ""), f"by rewrite {name}.")
+        name, lifted = self.fresh("M"), self.lifted(inside)
+        script: Script = ("by [].",)
+        if lifted.script:
+            script = (*have(name, lifted, " :> score R"), f"by rewrite {name}.")
         if inside.poly is None:
             return Equation(left, "0", script)
         return self.chain(Equation(left, f"e ({inside.right})", script), self.of_power(inside.poly))
@@ -677,8 +694,12 @@ class Writer(Checker):
             holds = self.nonnegative(plus_form(places[1], places[0], -1)) if rule.sign == "≤" else self.delta(*places) == constant(1)
             if self.may_hide(rule):
                 value = self.lifted(value)
-            lemma = "if_true; first by places." if holds else "if_false; first by places."
-            return Equation(left, value.right.removeprefix("Some ") if self.may_hide(rule) else value.right, (f"apply: {lemma}", *value.proof))
+            kind = " :> score R" if self.may_hide(rule) else " :> R"
+            decided = f"rewrite (_ : {condition} = {'true' if holds else 'false'}); last by places."
+            script = (f"change ({said(value, kind)}).", *value.proof)
+            if re.search(r"\d*[^\W\d_]", condition.removesuffix("%N")):  # of numbers it is computed
+                script = (decided, *script)
+            return Equation(left, value.right.removeprefix("Some ") if self.may_hide(rule) else value.right, script)
         same = self.condition_is(f"{condition}%:R", self.delta(*places))
         texts = [self.rule_text(one, env) for one in (rule.value, rule.otherwise)]
         either = Equation(left, f"{condition}%:R * ({texts[0]}) + (1 - {condition}%:R) * ({texts[1]})", ("exact: if_either.",))
@@ -816,16 +837,16 @@ class Writer(Checker):
         inside = _weighted(numbers, [f"{f} l" for f in functions])
         outside = _weighted(numbers, [f"sum n {f}" for f in functions])
         lemma = f"forall n ({' '.join(functions)} : nat -> R), sum n (fun l => {inside}) = {outside}"
-        return self.identity(lemma, "by move=> *; rewrite /sum !big_split /= -?mulr_sumr.")
+        return self.identity(lemma, "by move=> *; rewrite /sum ?big_split /= -?mulr_sumr.")
 
     def total(self, bound: Bound, mono: Mono) -> Poly:
         step, factors = self.left[0] if self.left else {}, atoms_of(mono)
         with self.framed() as inside:
             out = super().total(bound, mono)
-        *parts, last = inside
+        last = inside[-1]
         if step["rule"] not in _SUMS:
             raise Refused(f"the rule {step['rule']} has no lemma in Rocq yet")
-        one = _SUMS[step["rule"]](self, step, bound, factors, parts)
+        one = _SUMS[step["rule"]](self, step, bound, factors, inside)
         self.keep(replace(self.chain(one, last), poly=out))
         return out
 
@@ -864,10 +885,46 @@ class Writer(Checker):
 
         def template(given: Sequence[str]) -> str:
             words = [_to_power(*pair) for pair in zip(given, turned, strict=True)]
-            return " * ".join(map(bracketed, words)) if len(words) > 1 else "".join(words) or "1"
+            return _product(words)
 
         self.keep(self.combined(template, out, *about))
         return out
+
+    def with_names(self, mono: Mono, new: Mapping[str, Form]) -> Equation:
+        """A product whose factors are in the order of one naming of indices, and of another."""
+        about = [self.atom_with_names(atom, p, new) for atom, p in atoms_of(mono)]
+        return self.combined(_product, {renamed_mono(mono, new): Fraction(1)}, *about)
+
+    def atom_with_names(self, atom: Atom, p: Fraction, new: Mapping[str, Form]) -> Equation:
+        """A factor of such a product, a power."""
+        places = {name: nat(one) for name, one in new.items()}
+        turns, order = self.rooted_power(atom, p)
+        left, out = self.base(atom, order, places), renamed(atom, new)
+        right = self.base(out, order, None)
+        kept = {name: one for name, one in new.items() if name in indices(atom)}
+        script: Script = ()
+        if bracketed(left) != bracketed(right):
+            match atom:
+                case ("exp", mono) if order == 1:
+                    script = self.applied_to(self.with_names(mono, kept), "e").script
+                case ("sum", sizes, mono):
+                    script = within(sizes, self.with_names(mono, kept)).script
+                case ("fn", "cos" | "sin" as name, items) if order == 1:
+                    script = self.applied_to(self.items_with_names(items, kept), f"{name} t").script
+                case ("poly", items) if order == 1:
+                    script = self.items_with_names(items, kept).script
+                case _:
+                    raise Refused(f"{atom[0]} under other names has no proof in Rocq yet")
+        one = Equation(left, right, script, single(out))
+        return self.combined(lambda given: _to_power(given[0], turns), single(out, p), one)
+
+    def items_with_names(self, items: Items, new: Mapping[str, Form]) -> Equation:
+        """A polynomial whose terms are in the order of another naming of indices."""
+        terms = terms_of(dict(items))
+        about = [self.with_names(mono, new) for mono, _ in terms]
+        numbers = [c for _, c in terms]
+        out = dict(renamed_items(items, new))
+        return self.combined(lambda given: _plain_sum(numbers, given), out, *about)
 
     def changed(self, atom: Atom, values: Mapping[str, Form]) -> Poly:
         with self.framed() as inside:
@@ -953,10 +1010,14 @@ def _sums(sizes: Any, body: str, places: Places | None) -> str:
     return body
 
 
+def _product(words: Sequence[str]) -> str:
+    return " * ".join(map(bracketed, words)) if len(words) > 1 else "".join(words) or "1"
+
+
 def _to_power(text: str, turns: int) -> str:
     """A text to a whole power."""
-    word = text if abs(turns) == 1 else f"{bracketed(text)} ^+ {abs(turns)}"
-    return word if turns > 0 else f"{bracketed(word)}^-1"
+    word = text if turns > 0 else f"{bracketed(text)}^-1"
+    return word if abs(turns) == 1 else f"{bracketed(word)} ^+ {abs(turns)}"
 
 
 def _nested(texts: Sequence[str]) -> str:
@@ -997,46 +1058,59 @@ def _delta(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: li
     """Σ_l [l = k] f(l) is f(k), or 0."""
     mono = frozenset(factors)
     body = writer.text({mono: Fraction(1)})
-    first, others = _innermost(writer, bound, step["index"], body)
     index, size = bound[step["index"]]
-    atom, _ = factors[step["factor"]]
+    atom, p = factors[step["factor"]]
     name = identifier(index)
     if not step["inside"]:
-        zero = writer.combined(lambda g: g[1], {}, writer.condition_is(writer.atom(atom, None), {}), {mono: Fraction(1)})
-        condition = writer.condition_is(writer.atom(atom, None), {})
-        rest = writer.text({mono - {(atom, Fraction(1))}: Fraction(1)})
-        del zero
-        shown = writer.algebra(lambda g: g[0], lambda g: f"{g[1]} * ({g[2]})", {mono: Fraction(1)}, single(atom), {mono - {(atom, Fraction(1))}: Fraction(1)})
-        names_ = writer.fresh("D"), writer.fresh("Z")
-        script = (*have(names_[0], shown), *have(names_[1], condition), f"by rewrite {' '.join(names_)} mul0r.")
-        del rest
-        gone = Equation(
-            summed_text([(index, size)], body), "0", (f"apply: sum_zero => {name} lt{name}.", *script)
+        rest: Poly = {mono - {(atom, p)}: Fraction(1)}
+        shown = writer.algebra(
+            lambda g: g[0], lambda g: f"{g[1]} * ({g[2]})", {mono: Fraction(1)}, single(atom), rest
         )
-        empty = Equation(
-            summed_text(others, "0"), "0", (*(f"apply: sum_zero => {identifier(n)} _." for n, _ in others), "by []."))
-        return writer.chain(first, within(others, gone), empty)
+        given = writer.fresh("D"), writer.fresh("Z")
+        none = writer.condition_is(writer.atom(atom, None), {})
+        opened = tuple(f"apply: sum_zero => {identifier(n)} lt{identifier(n)}." for n, _ in bound)
+        known = (*have(given[0], shown), *have(given[1], none))
+        script = (*opened, *known, f"by rewrite {' '.join(given)} mul0r.")
+        return Equation(summed_text(bound, body), "0", script)
     value = writer.solved(atom, index)
     assert value is not None
-    (inner,) = parts
+    place, own = step["index"], parts[0]
+    behind = bound[place + 1 :]
+    if names(value) & {other for other, _ in behind}:
+        first, others = _innermost(writer, bound, place, body)
+        bound, behind = [*others, (index, size)], []
+        place = len(others)
+    else:
+        first = Equation(summed_text(bound, body), summed_text(bound, body))
     rest_poly: Poly = {frozenset(pair for pair in factors if pair[0] != atom): Fraction(1)}
-    rest = writer.text(rest_poly)
-    shown = writer.algebra(
+    condition = f"({name} == {_plain(nat(value))})%N%:R"
+    one = writer.algebra(
         lambda g: g[0], lambda g: f"{g[1]} * ({g[2]})", {mono: Fraction(1)}, single(atom), rest_poly
     )
-    same = Equation(
-        shown.right, f"({name} == {_plain(nat(value))})%N%:R * ({rest})", ("congr (_%:R * _).", "conditions.")
-    )
-    one = writer.chain(shown, same)
+    rest = writer.text(rest_poly)
+    same = Equation(one.right, f"{condition} * ({rest})", ("congr (_%:R * _).", "conditions."))
+    one = writer.chain(one, same if same.left != same.right else replace(same, script=()))
+    for k in reversed(range(len(behind))):
+        inner, own_name = summed_text(behind[k:], rest), identifier(behind[k][0])
+        script = (f"apply: pull => {own_name} lt{own_name}.", *one.proof)
+        one = Equation(summed_text(behind[k:], body), f"{condition} * ({inner})", script)
+    at = {index: nat(value)}
+    rest = summed_text(behind, rest)
     taken = Equation(
-        summed_text([(index, size)], body),
-        inner.left,
+        summed_text(bound[place:], body),
+        _sums(behind, own.left, at),
         (
-            f"apply: (sum_delta (v := {nat(value)}) (g := fun {name} => {rest})) => [|{name} lt{name}]; first by places.",
+            f"apply: (sum_delta (v := {nat(value)}) (g := fun {name} => {rest})) "
+            f"=> [|{name} lt{name}]; first by places.",
             *one.proof,
         ),
     )
-    return writer.chain(first, within(others, writer.chain(taken, inner)))
+    left = [(other, put(length, {index: value})) for other, length in behind]
+    sized = Equation(taken.right, summed_text(left, own.left), ("congr (sum _ _); places.",))
+    if sized.left == sized.right:
+        sized = replace(sized, script=())
+    moved = writer.chain(taken, sized, within(left, own))
+    return writer.chain(first, within(bound[:place], moved))
 
 
 def _count(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]) -> Equation:
@@ -1067,32 +1141,34 @@ def _permute(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: 
 def _merge(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]) -> Equation:
     """C Σ_l f(l) is Σ_l c f(l)."""
     atom, p = factors[step["factor"]]
-    mono = frozenset(factors)
     rest = settled({**dict(factors), atom: p - 1})
-    count = writer.count
-    _, sizes, inner = atom
-    writer.count = count
-    new = list(sizes)
-    product = times(rest, {inner: Fraction(1)})
-    last = writer.algebra(lambda g: g[0], lambda g: f"({g[1]}) * ({g[2]})", product, rest, {inner: Fraction(1)})
-    one = last
-    rest_text = writer.text(rest)
+    new = parts[-1].bound[len(bound) :]
+    names_ = {name: variable(own) for (name, _), (own, _) in zip(atom[1], new, strict=True)}
+    inner: Poly = {renamed_mono(atom[2], names_): Fraction(1)}
+    product = times(rest, inner)
+    one = writer.algebra(lambda g: g[0], lambda g: f"({g[1]}) * ({g[2]})", product, rest, inner)
     for place in reversed(range(len(new))):
-        name, size = new[place]
-        body = summed_text(new[place + 1 :], writer.text({inner: Fraction(1)}))
-        one = Equation(
-            summed_text(new[place:], writer.text(product)),
-            f"({rest_text}) * ({summed_text([(name, size)], body)})",
-            (f"apply: pull => {identifier(name)} lt{identifier(name)}.", *one.proof),
-        )
-    split = writer.algebra(lambda g: g[0], lambda g: f"({g[1]}) * ({g[2]})", {mono: Fraction(1)}, rest, single(atom))
-    back = Equation(split.right, one.left, ("symmetry.", *one.proof))
-    return within(bound, writer.chain(split, back))
+        name = identifier(new[place][0])
+        body = summed_text(new[place:], writer.text(inner))
+        script = (f"apply: pull => {name} lt{name}.", *one.proof)
+        left = summed_text(new[place:], writer.text(product))
+        one = Equation(left, f"({writer.text(rest)}) * ({body})", script)
+    named = within(new, writer.with_names(atom[2], names_))
+    shown = Equation(f"({writer.text(rest)}) * ({writer.text(single(atom))})", one.right, times_script(named))
+    mono: Poly = {frozenset(factors): Fraction(1)}
+    split = writer.algebra(lambda g: g[0], lambda g: f"({g[1]}) * ({g[2]})", mono, rest, single(atom))
+    back = Equation(one.right, one.left, ("symmetry.", *one.proof))
+    return within(bound, writer.chain(split, shown, back))
+
+
+def times_script(one: Equation) -> Script:
+    """The proof that equal numbers are so times another one."""
+    return ("apply: (congr1 ( *%R _)).", *one.script) if one.script else ()
 
 
 def _separate(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]) -> Equation:
     """The product of the sums over indices that have to do with one another."""
-    if parts:
+    if len(parts) > 1:
         raise Refused("an assumed equation about a sum has no proof in Rocq yet")
     groups = step["groups"]
     every = {name for name, _ in bound}
@@ -1139,6 +1215,11 @@ def _separate(writer: Writer, step: Step, bound: Bound, factors: Factors, parts:
                 f"({writer.text(c)}) * ({summed_text([(name, size)], body_g)})",
                 (f"apply: pull => {identifier(name)} lt{identifier(name)}.", *one.proof),
             )
+        (((_, sizes, _), _),) = next(iter(sums[g]))
+        new = {bound[k][0]: variable(n) for k, (n, _) in zip(groups[g], sizes, strict=True)}
+        named = within(sizes, writer.with_names(next(iter(inside[g])), new))
+        right = f"({writer.text(c)}) * ({writer.text(sums[g])})"
+        one = writer.chain(one, Equation(one.right, right, times_script(named)))
         after = times(after, sums[g])
     assert one is not None
     out = times(outer, after)
