@@ -52,7 +52,7 @@ def exported(certificate: Data, name: str = "statement") -> str:
         if orders == before:
             break
     writers = [run.checker for run in replay.runs]
-    return Document(goal, uses, writers, name).text(certificate)
+    return Document(goal, uses, writers, identifier(name.replace("-", "_"))).text(certificate)
 
 
 class Document:

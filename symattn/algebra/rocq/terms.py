@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from importlib.resources import files
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -63,6 +64,11 @@ _TAKEN = frozenset(
     "as at by else end exists fix for forall fun if in is let match return then using where with "
     "Prop Set Type SProp ex".split()
 )
+
+
+def library() -> str:
+    """The file that every theorem needs: what the nodes mean, and a lemma for each rule."""
+    return files("symattn.algebra.rocq").joinpath("symattn.v").read_text("utf-8")
 
 
 def identifier(name: str) -> str:
