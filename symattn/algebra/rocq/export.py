@@ -9,7 +9,19 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Atom, Checker, Data, Goal, Refused, Replay, goal_of, number, plus_form, variable
+from symattn.algebra.certificate import (
+    Atom,
+    Checker,
+    Data,
+    Goal,
+    Named,
+    Refused,
+    Replay,
+    goal_of,
+    number,
+    plus_form,
+    variable,
+)
 from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
 from symattn.algebra.rocq.writer import Equation, Piece, Pieces, Writer, have, indented
 from symattn.algebra.traces import Tracing
@@ -60,10 +72,13 @@ class Document:
 
     def __init__(self, goal: Goal, uses: Sequence[Data], writers: Sequence[Any], name: str) -> None:
         self.goal, self.uses, self.writers, self.name = goal, uses, writers, name
-        found = {s for part in goal.parts for s in part.atoms(sympy.MatrixSymbol)}
+        sides = zip((goal.left, goal.right), goal.steps, strict=True)
+        self.sides = [_without_steps(side, steps) for side, steps in sides]
+        parts = [*self.sides, *(side for pair in goal.where for side in pair)]
+        found = {s for part in parts for s in part.atoms(sympy.MatrixSymbol)}
         self.letters = sorted(found, key=lambda one: one.name)
-        self.sizes = sizes_in([*goal.parts, *(s for one in found for s in one.shape if s.free_symbols)])
-        symbols = {s for part in goal.parts for s in part.free_symbols if isinstance(s, sympy.Symbol)}
+        self.sizes = sizes_in([*parts, *(s for one in found for s in one.shape)])
+        symbols = {s for part in parts for s in part.free_symbols if isinstance(s, sympy.Symbol)}
         self.numbers = sorted({s for s in symbols if s.name not in self.sizes}, key=str)
 
     def text(self, certificate: Data) -> str:
@@ -118,7 +133,7 @@ class Document:
         for kind, *_ in self.uses:
             if kind not in ("letter", "number"):
                 raise Refused(f"an assumed equation ({kind}) has no proof in Rocq yet")
-        sides = [matrix(side, self.goal.permuting) for side in (self.goal.left, self.goal.right)]
+        sides = [matrix(side, self.goal.permuting) for side in self.sides]
         assumed = [*self.assumed()]
         words = "".join(f"{one} ->\n  " for one, _ in assumed)
         kind = "" if isinstance(self.goal.left, MatrixExpr) else " :> R"
@@ -146,6 +161,14 @@ class Document:
         if not isinstance(one, sympy.MatrixSymbol | sympy.Symbol):
             raise Refused("an equation that defines a transpose has no proof in Rocq yet")
         return identifier(one.name)
+
+
+def _without_steps(side: sympy.Basic, steps: Named) -> sympy.Basic:
+    """A side, the steps of its derivation being put in for their letters."""
+    for name, expr in reversed(steps):
+        letters = [one for one in side.atoms(sympy.MatrixSymbol) if one.name == name]
+        side = side.xreplace(dict.fromkeys(letters, expr))
+    return side
 
 
 def _parts(pieces: Pieces, inside: Callable[[Any], Iterator[str]]) -> Iterator[str]:

@@ -17,7 +17,8 @@ Record exponential (R : realFieldType) := Exponential {
 (* All that is used of the logarithm. *)
 Record logarithm (R : realFieldType) (e : exponential R) := Logarithm {
   lg :> R -> R;
-  lnK : forall x, 0 < x -> e (lg x) = x }.
+  lnK : forall x, 0 < x -> e (lg x) = x;
+  exK : forall x, lg (e x) = x }.
 
 (* All that is used of cosine and sine. *)
 Record circle (R : realFieldType) := Circle {
@@ -40,8 +41,8 @@ Proof. by elim: k => [|k IH]; rewrite ?mulr0n ?ex0 // mulrS exprS exD IH. Qed.
 (* e^(k x) and e^(−k x) as powers of e^x *)
 Lemma ex_power x y k : x = k%:R * y -> e x = e y ^+ k.
 Proof. by move=> ->; rewrite mulr_natl exMn. Qed.
-Lemma ex_powerN x y k : x = - (k%:R * y) -> e x = (e y ^+ k)^-1.
-Proof. by move=> ->; rewrite exN mulr_natl exMn. Qed.
+Lemma ex_powerN x y k : x = - (k%:R * y) -> e x = (e y)^-1 ^+ k.
+Proof. by move=> ->; rewrite exN mulr_natl exMn exprVn. Qed.
 Lemma ex_add x y a b : e x = a -> e y = b -> e (x + y) = a * b.
 Proof. by rewrite exD => -> ->. Qed.
 (* e^([b] x) = 1 + [b] (e^x − 1) *)
@@ -52,8 +53,10 @@ by rewrite addrC subrK.
 Qed.
 Lemma ex_ln (ln : logarithm e) x y k : 0 < y -> x = k%:R * ln y -> e x = y ^+ k.
 Proof. by move=> p ->; rewrite mulr_natl exMn lnK. Qed.
-Lemma ex_lnN (ln : logarithm e) x y k : 0 < y -> x = - (k%:R * ln y) -> e x = (y ^+ k)^-1.
-Proof. by move=> p ->; rewrite exN mulr_natl exMn lnK. Qed.
+Lemma ex_lnN (ln : logarithm e) x y k : 0 < y -> x = - (k%:R * ln y) -> e x = y^-1 ^+ k.
+Proof. by move=> p ->; rewrite exN mulr_natl exMn lnK // exprVn. Qed.
+Lemma ln_of (ln : logarithm e) x y : e y = x -> ln x = y.
+Proof. by move=> <-; rewrite exK. Qed.
 Definition sigmoid (x : R) : R := e x / (1 + e x).
 Definition tanh (x : R) : R := (e (2%:R * x) - 1) / (e (2%:R * x) + 1).
 End Functions.

@@ -224,7 +224,11 @@ def matrix(expr: sympy.Basic, permuting: Iterable[str] = ()) -> str:
 
     match expr:
         case sympy.MatrixSymbol(name=name):
-            return f"perm_mx {identifier(name)}" if name in permuting else identifier(name)
+            of_rows = f"'M[R]_{size(expr.shape[0])}"
+            permuted = f"perm_mx {identifier(name)} : {of_rows}"
+            return permuted if name in permuting else identifier(name)
+        case sympy.MatAdd() if any(map(hiding, expr.args)):
+            raise Refused("a sum of masks has no definition in Rocq yet")
         case sympy.MatAdd():
             return " + ".join(map(inner, expr.args))
         case sympy.MatMul():

@@ -51,7 +51,16 @@ from symattn.algebra.certificate import (
     times,
     variable,
 )
-from symattn.algebra.rocq.terms import Places, bracketed, fraction, identifier, leaf_text, nat, root, scalar
+from symattn.algebra.rocq.terms import (
+    Places,
+    bracketed,
+    fraction,
+    identifier,
+    leaf_text,
+    nat,
+    root,
+    scalar,
+)
 from symattn.nodes import rule as r
 
 #: Lines of a script, which end the goal that they begin with.
@@ -142,7 +151,9 @@ def function(place: Form, name: str = "#rest") -> str:
 class Writer(Checker):
     """A checker that keeps the equations of its run."""
 
-    def __init__(self, steps: Sequence[Step], positive: Sequence[str], orders: dict[Atom, int]) -> None:
+    def __init__(
+        self, steps: Sequence[Step], positive: Sequence[str], orders: dict[Atom, int]
+    ) -> None:
         super().__init__(steps, positive)
         #: Of every atom, the least common denominator of its exponents.
         self.orders = orders
@@ -185,11 +196,19 @@ class Writer(Checker):
 
     # ---- texts -----------------------------------------------------------------------------
 
-    def text(self, poly: Poly, places: Places | None = None, names_: Mapping[Atom, str] | None = None) -> str:
+    def text(
+        self, poly: Poly, places: Places | None = None, names_: Mapping[Atom, str] | None = None
+    ) -> str:
         """A polynomial."""
         return " + ".join(self.term(mono, c, places, names_) for mono, c in terms_of(poly)) or "0"
 
-    def term(self, mono: Mono, c: Fraction, places: Places | None = None, names_: Mapping[Atom, str] | None = None) -> str:
+    def term(
+        self,
+        mono: Mono,
+        c: Fraction,
+        places: Places | None = None,
+        names_: Mapping[Atom, str] | None = None,
+    ) -> str:
         """A term of a polynomial."""
         factors = [self.power_text(atom, p, places, names_) for atom, p in atoms_of(mono)]
         if abs(c) != 1 or not factors:
@@ -197,7 +216,9 @@ class Writer(Checker):
         text = _product(factors)
         return text if c > 0 else f"- {bracketed(text)}"
 
-    def power_text(self, atom: Atom, p: Fraction, places: Places | None, names_: Mapping[Atom, str] | None) -> str:
+    def power_text(
+        self, atom: Atom, p: Fraction, places: Places | None, names_: Mapping[Atom, str] | None
+    ) -> str:
         """An atom to a power."""
         turns, base = self.rooted_power(atom, p)
         if names_ is not None and atom in names_:
@@ -213,14 +234,22 @@ class Writer(Checker):
         order = self.orders[atom] = lcm(self.orders.get(atom, 1), p.denominator)
         return int(p * order), order
 
-    def base(self, atom: Atom, order: int, places: Places | None, names_: Mapping[Atom, str] | None = None) -> str:
+    def base(
+        self,
+        atom: Atom,
+        order: int,
+        places: Places | None,
+        names_: Mapping[Atom, str] | None = None,
+    ) -> str:
         """An atom, or its root of this order; of e^x e^(x/order)."""
         if atom[0] == "exp":
             inner = self.term(atom[1], Fraction(1), places)
             return f"e ({inner})" if order == 1 else f"e ({inner} / {order}%:R)"
         return root(self.atom(atom, places, names_), order)
 
-    def atom(self, atom: Atom, places: Places | None, names_: Mapping[Atom, str] | None = None) -> str:
+    def atom(
+        self, atom: Atom, places: Places | None, names_: Mapping[Atom, str] | None = None
+    ) -> str:
         """An atom."""
         match atom:
             case ("entry", name, i, j):
@@ -244,7 +273,9 @@ class Writer(Checker):
                 return f"{name} t ({self.text(dict(items), places)})"
             case ("fn", "ln", items):
                 return f"ln ({self.text(dict(items), places)})"
-        raise Refused(f"{atom[1] if atom[0] in ('fn', 'line') else atom[0]} has no term in Rocq yet")
+        raise Refused(
+            f"{atom[1] if atom[0] in ('fn', 'line') else atom[0]} has no term in Rocq yet"
+        )
 
     def known(self, poly: Poly | None, left: str = "", script: Script = ()) -> Equation:
         """An equation whose right side is a polynomial."""
@@ -264,17 +295,23 @@ class Writer(Checker):
         divided = re.search(r"/ \(*@|@[^@]*\^-1", f"{left(marks)} = {right(marks)}")
         mixed = bool(divided) or bool(negative & positive) or any(a[0] == "poly" for a in negative)
         atoms = sorted({atom for atom, _ in inside if atom[0] != "poly"}, key=str)
-        concrete = [one.left if isinstance(one, Equation) else self.text(one or {}) for one in about]
+        concrete = [
+            one.left if isinstance(one, Equation) else self.text(one or {}) for one in about
+        ]
         names_: dict[Any, str] = {atom: f"x{k}" for k, atom in enumerate(atoms)}
         if not mixed:
             names_ |= {(atom, -1): f"y{names_[atom][1:]}" for atom in atoms if atom in negative}
-        given = [f"c{k}" if isinstance(one, Equation) and one.script else self.text(poly or {}, None, names_) for k, (one, poly) in enumerate(zip(about, polys, strict=True))]
+        given = [
+            f"c{k}"
+            if isinstance(one, Equation) and one.script
+            else self.text(poly or {}, None, names_)
+            for k, (one, poly) in enumerate(zip(about, polys, strict=True))
+        ]
         shown = f"{left(given)} = {right(given)} :> R"
         one_text, other = left(concrete), right(concrete)
         if bracketed(one_text) == bracketed(other):
             return Equation(one_text, other)
         hypotheses, arguments = self.signs_of(atoms, negative, names_) if mixed else ([], [])
-        divides = " / " in shown or "^-1" in shown
         squares, known = self.circles(atoms, names_)
         hypotheses += squares
         arguments += known
@@ -282,6 +319,7 @@ class Writer(Checker):
         meant = [f"c{k} = {self.text(polys[k] or {}, None, names_)}" for k in equations]
         variables = [*(f"c{k}" for k in equations), *names_.values()]
         words = " -> ".join([*hypotheses, *meant, shown])
+        divides = " / " in words or "^-1" in words
         lemma = f"forall {' '.join(variables)} : R, {words}" if variables else words
         intro = [f"h{k}" for k in range(len(hypotheses))] + ["->"] * len(equations)
         first = f"move=> {' '.join([*variables, *intro])}; " if variables else ""
@@ -326,13 +364,17 @@ class Writer(Checker):
         self.count = count  # the numbers of indices are those of the trace
         return [f"0 < {names_[atom]}" for atom in found], ["ltac:(pos)" for _ in found]
 
-    def circles(self, atoms: Sequence[Atom], names_: Mapping[Any, str]) -> tuple[list[str], list[str]]:
+    def circles(
+        self, atoms: Sequence[Atom], names_: Mapping[Any, str]
+    ) -> tuple[list[str], list[str]]:
         """Sin² = 1 − cos² of the angles among the atoms, [i = j]² = [i = j]."""
         hypotheses, arguments = [], []
         for atom in atoms:
             if atom[0] == "δ":
                 hypotheses.append(f"{names_[atom]} ^+ 2 = {names_[atom]}")
-                arguments.append(f"(@condition_square R {self.atom(atom, None).removesuffix('%:R')})")
+                arguments.append(
+                    f"(@condition_square R {self.atom(atom, None).removesuffix('%:R')})"
+                )
             other = ("fn", "cos", atom[-1])
             if atom[:2] == ("fn", "sin") and other in names_:
                 hypotheses.append(f"{names_[atom]} ^+ 2 = 1 - {names_[other]} ^+ 2")
@@ -409,8 +451,14 @@ class Writer(Checker):
         """An index as the rule has it, forms being put in for its letters."""
         symbols = sympy.sympify(index, strict=True).free_symbols
         own = sorted((one for one in symbols if one in env), key=str)
-        new = {one: sympy.Symbol(f"#at{k}", integer=True, nonnegative=True) for k, one in enumerate(own)}
-        one = linear(sympy.sympify(index, strict=True).xreplace(new), {new[key]: variable(new[key].name) for key in new})
+        new = {
+            one: sympy.Symbol(f"#at{k}", integer=True, nonnegative=True)
+            for k, one in enumerate(own)
+        }
+        one = linear(
+            sympy.sympify(index, strict=True).xreplace(new),
+            {new[key]: variable(new[key].name) for key in new},
+        )
         return nat(one, {new[key].name: nat(env[key]) for key in new})
 
     def place_text(self, rule: r.Rule, env: Env) -> str:
@@ -459,7 +507,11 @@ class Writer(Checker):
                 (meant,) = inside
                 raw = [self.index_text(one, env) for one in (i, j)]
                 plain = [nat(self.at(one, env)) for one in (i, j)]
-                moved = [f"(_ : {a} = {b}); last by places" for a, b in zip(raw, plain, strict=True) if a != b]
+                moved = [
+                    f"(_ : {a} = {b}); last by places"
+                    for a, b in zip(raw, plain, strict=True)
+                    if a != b
+                ]
                 script = (*(f"rewrite {one}." for one in moved), "by [].") if moved else ()
                 return self.chain(Equation(left, meant.left, script), meant)
             case r.Named():
@@ -477,16 +529,25 @@ class Writer(Checker):
             case r.Plus() if self.may_hide(rule):
                 return self.of_hidden(left, poly, inside)
             case r.Plus():
-                return self.combined(lambda given: " + ".join(map(bracketed, given)), _some(poly), *inside)
+                return self.combined(
+                    lambda given: " + ".join(map(bracketed, given)), _some(poly), *inside
+                )
             case r.Times():
-                return self.combined(lambda given: " * ".join(map(bracketed, given)), _some(poly), *inside)
+                return self.combined(
+                    lambda given: " * ".join(map(bracketed, given)), _some(poly), *inside
+                )
             case r.Over():
                 below, above = inside
                 return self.combined(
-                    lambda given: f"{bracketed(given[1])} / {bracketed(given[0])}", _some(poly), below, above
+                    lambda given: f"{bracketed(given[1])} / {bracketed(given[0])}",
+                    _some(poly),
+                    below,
+                    above,
                 )
             case r.Power(_, exponent):
-                return self.combined(lambda given: f"{bracketed(given[0])} ^+ {exponent}", _some(poly), *inside)
+                return self.combined(
+                    lambda given: f"{bracketed(given[0])} ^+ {exponent}", _some(poly), *inside
+                )
             case r.Exp(body):
                 return self.of_exp(left, inside[0], self.may_hide(body))
             case r.Apply(name):
@@ -535,7 +596,9 @@ class Writer(Checker):
         """A function of both sides."""
         left, right = (f"{function} {bracketed(side)}" for side in (one.left, one.right))
         name = {"e": "ex e", "ln": "lg ln"}.get(function, function)
-        return Equation(left, right, (f"apply: (congr1 ({name})).", *one.script) if one.script else ())
+        return Equation(
+            left, right, (f"apply: (congr1 ({name})).", *one.script) if one.script else ()
+        )
 
     def of_hidden(self, left: str, poly: Poly | None, inside: list[Equation]) -> Equation:
         """A sum with what may be −∞."""
@@ -547,7 +610,11 @@ class Writer(Checker):
         rewriting = f"rewrite {' '.join([*named, '/='])}."
         if poly is None:
             return Equation(left, "None", (*script, f"by {rewriting}"))
-        added = self.combined(lambda given: " + ".join(map(bracketed, given)), poly, *(self.known(one.poly) for one in inside))
+        added = self.combined(
+            lambda given: " + ".join(map(bracketed, given)),
+            poly,
+            *(self.known(one.poly) for one in inside),
+        )
         return Equation(left, self.text(poly), (*script, rewriting, "congr Some.", *added.proof))
 
     def lifted(self, one: Equation) -> Equation:
@@ -587,51 +654,95 @@ class Writer(Checker):
         product = " * ".join(bracketed(one.right) for one in pieces)
         taken = Equation(left, product, (*script, f"exact: {term}."))
         polys = [one.poly or {} for one in pieces]
-        return self.chain(taken, self.combined(lambda given: " * ".join(map(bracketed, given)), out, *polys))
+        return self.chain(
+            taken, self.combined(lambda given: " * ".join(map(bracketed, given)), out, *polys)
+        )
 
     def of_power_of_term(self, mono: Mono, c: Fraction) -> Equation:
         """E to one term."""
-        out, left = self.exp({mono: c}), f"e ({self.term(mono, c)})"
-        sign, name = "N" if c < 0 else "", self.fresh("I")
+        out = self.exp({mono: c})
         conditions = [atom for atom, _ in mono if atom[0] == "δ"]
         logarithm = next(iter(mono))[0] if len(mono) == 1 else None
-        if len(conditions) == 1:
-            rest = frozenset(pair for pair in mono if pair[0] != conditions[0])
-            inner = self.of_power({rest: c})
-            shown = self.algebra(
-                lambda given: given[0], lambda given: f"{given[1]} * {bracketed(given[2])}", {mono: c}, single(conditions[0]), {rest: c}
-            )
-            right = f"1 + {self.text(single(conditions[0]))} * ({inner.right} - 1)"
-            names_ = self.fresh("I"), self.fresh("I")
-            script = (*have(names_[0], shown), *have(names_[1], inner), f"exact: (ex_if {' '.join(names_)}).")
-            taken = Equation(left, right, script)
-            return self.chain(
-                taken, self.combined(lambda given: f"1 + {given[0]} * ({given[1]} - 1)", out, single(conditions[0]), inner.poly or {})
-            )
-        if conditions:
+        if len(conditions) > 1:
             raise Refused("e to a product of conditions has no proof in Rocq yet")
+        if conditions:
+            return self.of_power_if(conditions[0], mono, c, out)
         if logarithm and logarithm[:2] == ("fn", "ln"):
             if c.denominator != 1:
                 raise Refused("a root of e to a logarithm has no proof in Rocq yet")
-            shown = Equation(self.term(mono, c), f"{'- ' if c < 0 else ''}({abs(c)}%:R * {self.atom(logarithm, None)})", ("by rewrite ?mul1r.",))
-            inner_poly = dict(logarithm[2])
-            taken = Equation(left, f"({self.text(inner_poly)}) ^+ {abs(c)}" if c > 0 else f"(({self.text(inner_poly)}) ^+ {abs(c)})^-1",
-                (*have(name, shown), f"by apply: (ex_ln{sign} _ {name}); pos."))
-            return self.chain(taken, self.combined(lambda given: f"({given[0]}) ^+ {abs(c)}" if c > 0 else f"(({given[0]}) ^+ {abs(c)})^-1", out, inner_poly))
+            inner = dict(logarithm[2])
+            return self.whole_power(mono, c, self.text(inner), (int(c), 1), ("ln", inner, out))
         ((atom, p),) = next(iter(out))
         turns, order = self.rooted_power(atom, p)
         if turns == order == 1:
             return self.known(out)
-        plain = f"{bracketed(self.base(atom, order, None))} ^+ {abs(turns)}"
-        sign_ = "- " if c < 0 else ""
-        scale = "" if order == 1 else f" / {order}%:R"
-        shown = self.algebra(
-            lambda g: g[0], lambda g: f"{sign_}({abs(turns)}%:R * (({g[1]}){scale}))", {mono: c}, {mono: Fraction(1)}
+        return self.whole_power(
+            mono, c, self.base(atom, order, None), (turns, order), ("power", out, out)
         )
-        taken = Equation(left, f"({plain})^-1" if c < 0 else plain, (*have(name, shown), f"exact: (ex_power{sign} e {name})."))
-        right = self.text(out)
-        last = Equation(taken.right, right, () if abs(turns) != 1 else ("by rewrite expr1.",), out)
-        return self.chain(taken, last)
+
+    def whole_power(
+        self,
+        mono: Mono,
+        c: Fraction,
+        base: str,
+        times_: tuple[int, int],
+        what: tuple[str, Poly, Poly],
+    ) -> Equation:
+        """E^(k x) is (e^x)^k, and e^(k ln x) is x^k."""
+        turns, order = times_
+        lemma, inner, out = what
+        sign, scale = "- " if c < 0 else "", "" if order == 1 else f" / {order}%:R"
+        shown = self.algebra(
+            lambda g: g[0],
+            lambda g: f"{sign}({abs(turns)}%:R * ({g[1]}{scale}))",
+            {mono: c},
+            {mono: Fraction(1)},
+        )
+        name = self.fresh("I")
+        known = have(name, shown) if shown.script else ()
+        given = name if shown.script else "erefl"
+        word = f"{bracketed(base)}^-1" if c < 0 else base
+        right = f"{bracketed(word)} ^+ {abs(turns)}"
+        lemma = f"ex_{lemma}{'N' if c < 0 else ''}"
+        proof = (
+            f"exact: ({lemma} e {given})."
+            if what[0] == "power"
+            else f"by apply: ({lemma} _ {given}); pos."
+        )
+        taken = Equation(f"e ({self.term(mono, c)})", right, (*known, proof))
+        if what[0] == "ln":
+
+            def template(given: Sequence[str]) -> str:
+                below = f"{bracketed(given[0])}^-1" if c < 0 else given[0]
+                return f"{bracketed(below)} ^+ {abs(turns)}"
+
+            return self.chain(taken, self.combined(template, out, inner))
+        same = Equation(
+            right, self.text(out), ("by rewrite expr1.",) if abs(turns) == 1 else (), out
+        )
+        return self.chain(taken, same)
+
+    def of_power_if(self, condition: Atom, mono: Mono, c: Fraction, out: Poly) -> Equation:
+        """E^([i = j] x) is 1 + [i = j] (e^x − 1)."""
+        rest = frozenset(pair for pair in mono if pair[0] != condition)
+        inner, holds = self.of_power({rest: c}), single(condition)
+        shown = self.algebra(
+            lambda given: given[0],
+            lambda given: f"{given[1]} * {bracketed(given[2])}",
+            {mono: c},
+            holds,
+            {rest: c},
+        )
+        given = self.fresh("I"), self.fresh("I")
+        script = (
+            *have(given[0], shown),
+            *have(given[1], inner),
+            f"exact: (ex_if {' '.join(given)}).",
+        )
+        right = f"1 + {self.text(holds)} * ({inner.right} - 1)"
+        taken = Equation(f"e ({self.term(mono, c)})", right, script)
+        end = self.combined(lambda g: f"1 + {g[0]} * ({g[1]} - 1)", out, holds, inner.poly or {})
+        return self.chain(taken, end)
 
     def of_function(self, name: str, left: str, inside: Equation, poly: Poly) -> Equation:
         """A function of a number."""
@@ -642,15 +753,25 @@ class Writer(Checker):
                 power = inner if name == "σ" else {mono: 2 * c for mono, c in inner.items()}
                 value = self.of_power(power)
                 if name == "tanh":
-                    doubled = self.algebra(lambda g: f"2%:R * ({g[0]})", lambda g: g[1], inner, power)
+                    doubled = self.algebra(
+                        lambda g: f"2%:R * ({g[0]})", lambda g: g[1], inner, power
+                    )
                     value = self.chain(self.applied_to(doubled, "e"), value)
                     shape = "(({0}) - 1) / (({0}) + 1)"
                 else:
                     shape = "({0}) / (1 + ({0}))"
                 opened = Equation(moved.right, shape.format(value.left))
-                return self.chain(moved, opened, self.combined(lambda g: shape.format(g[0]), poly, value))
+                return self.chain(
+                    moved, opened, self.combined(lambda g: shape.format(g[0]), poly, value)
+                )
             case "ln":
-                return self.chain(moved, self.known(poly, moved.right, ("by [].",)))
+                back = self.algebra(lambda g: g[0], lambda g: g[1], self.exp(poly), inner)
+                name = self.fresh("L")
+                script = (
+                    *have(name, self.chain(self.of_power(poly), back)),
+                    f"exact: (ln_of ln {name}).",
+                )
+                return self.chain(moved, self.known(poly, moved.right, script))
             case "√":
                 bigger = self.algebra(lambda g: f"({g[0]}) ^+ 2", lambda g: g[1], poly, inner)
                 square = self.fresh("Q")
@@ -684,14 +805,22 @@ class Writer(Checker):
             f"{lemma}.\nProof. {proof} Qed.", f"identity{len(self.identities) + 1}"
         )
 
-    def of_cases(self, rule: r.Cases, env: Env, left: str, poly: Poly | None, inside: list[Any]) -> Equation:
+    def of_cases(
+        self, rule: r.Cases, env: Env, left: str, poly: Poly | None, inside: list[Any]
+    ) -> Equation:
         """A value by a condition."""
         values = [one for one in inside if isinstance(one, Equation)]
         places = [self.place_value(side, env) for side in (rule.left, rule.right)]
-        condition = condition_text(*(_plain(self.place_text(side, env)) for side in (rule.left, rule.right)), rule.sign)
+        condition = condition_text(
+            *(_plain(self.place_text(side, env)) for side in (rule.left, rule.right)), rule.sign
+        )
         if len(values) == 1:
             (value,) = values
-            holds = self.nonnegative(plus_form(places[1], places[0], -1)) if rule.sign == "≤" else self.delta(*places) == constant(1)
+            holds = (
+                self.nonnegative(plus_form(places[1], places[0], -1))
+                if rule.sign == "≤"
+                else self.delta(*places) == constant(1)
+            )
             if self.may_hide(rule):
                 value = self.lifted(value)
             kind = " :> score R" if self.may_hide(rule) else " :> R"
@@ -699,16 +828,31 @@ class Writer(Checker):
             script = (f"change ({said(value, kind)}).", *value.proof)
             if re.search(r"\d*[^\W\d_]", condition.removesuffix("%N")):  # of numbers it is computed
                 script = (decided, *script)
-            return Equation(left, value.right.removeprefix("Some ") if self.may_hide(rule) else value.right, script)
+            return Equation(
+                left,
+                value.right.removeprefix("Some ") if self.may_hide(rule) else value.right,
+                script,
+            )
         same = self.condition_is(f"{condition}%:R", self.delta(*places))
         texts = [self.rule_text(one, env) for one in (rule.value, rule.otherwise)]
-        either = Equation(left, f"{condition}%:R * ({texts[0]}) + (1 - {condition}%:R) * ({texts[1]})", ("exact: if_either.",))
-        return self.chain(either, self.combined(lambda g: f"{g[0]} * ({g[1]}) + (1 - {g[0]}) * ({g[2]})", _some(poly), same, *values))
+        either = Equation(
+            left,
+            f"{condition}%:R * ({texts[0]}) + (1 - {condition}%:R) * ({texts[1]})",
+            ("exact: if_either.",),
+        )
+        return self.chain(
+            either,
+            self.combined(
+                lambda g: f"{g[0]} * ({g[1]}) + (1 - {g[0]}) * ({g[2]})", _some(poly), same, *values
+            ),
+        )
 
     def condition_is(self, left: str, poly: Poly) -> Equation:
         """Whether two places are the same, as a number."""
         if poly in ({}, constant(1)):
-            return self.known(poly, left, (f"apply: condition_{'true' if poly else 'false'}; conditions.",))
+            return self.known(
+                poly, left, (f"apply: condition_{'true' if poly else 'false'}; conditions.",)
+            )
         return self.known(poly, left, ("apply: condition_eq; conditions.",))
 
     # ---- sums ------------------------------------------------------------------------------
@@ -733,7 +877,9 @@ class Writer(Checker):
         self.keep(Pieces(size, parts))
         return found
 
-    def of_total(self, rule: r.Total, env: Env, left: str, poly: Poly, inside: list[Any]) -> Equation:
+    def of_total(
+        self, rule: r.Total, env: Env, left: str, poly: Poly, inside: list[Any]
+    ) -> Equation:
         """A sum of a rule: over the parts of its range, and each of these rewritten."""
         pieces, *sums = inside
         heads = []
@@ -744,7 +890,9 @@ class Writer(Checker):
                 one = Equation(over.right, value.right, ("exact: sum_one.",), one.poly)
             heads.append(replace(self.chain(over, one), poly=one.poly))
         cut = self.cut(rule, env, left, pieces)
-        return self.chain(cut, heads[0] if len(heads) == 1 else self.combined(_nested, poly, *heads))
+        return self.chain(
+            cut, heads[0] if len(heads) == 1 else self.combined(_nested, poly, *heads)
+        )
 
     def cut(self, rule: r.Total, env: Env, left: str, pieces: Pieces) -> Equation:
         """A sum as the sums over the parts of its range."""
@@ -812,7 +960,9 @@ class Writer(Checker):
         numbers = [c for _, c in terms]
         monos: list[Poly] = [{mono: Fraction(1)} for mono, _ in terms]
         if numbers == [1]:
-            return Equation(summed_text(bound, self.text(poly)), summed_text(bound, self.text(poly)))
+            return Equation(
+                summed_text(bound, self.text(poly)), summed_text(bound, self.text(poly))
+            )
         if not poly:
             script = tuple(f"apply: sum_zero => {identifier(name)} _." for name, _ in bound)
             return Equation(summed_text(bound, "0"), "0", (*script, "by []."))
@@ -836,7 +986,9 @@ class Writer(Checker):
         functions = [f"f{k}" for k in range(len(numbers))]
         inside = _weighted(numbers, [f"{f} l" for f in functions])
         outside = _weighted(numbers, [f"sum n {f}" for f in functions])
-        lemma = f"forall n ({' '.join(functions)} : nat -> R), sum n (fun l => {inside}) = {outside}"
+        lemma = (
+            f"forall n ({' '.join(functions)} : nat -> R), sum n (fun l => {inside}) = {outside}"
+        )
         return self.identity(lemma, "by move=> *; rewrite /sum ?big_split /= -?mulr_sumr.")
 
     def total(self, bound: Bound, mono: Mono) -> Poly:
@@ -860,7 +1012,9 @@ class Writer(Checker):
                 if a[0] in names(b[1]):
                     raise Refused("a range that depends on another index has no proof in Rocq yet")
                 rest = summed_text([bound[n] for n in current[k + 1 :]], body)
-                one = Equation(summed_text([a, b], rest), summed_text([b, a], rest), ("exact: sum_swap.",))
+                one = Equation(
+                    summed_text([a, b], rest), summed_text([b, a], rest), ("exact: sum_swap.",)
+                )
                 out.append(within(outer, one))
                 current[k - 1], current[k] = current[k], current[k - 1]
         whole = summed_text(bound, body)
@@ -942,7 +1096,9 @@ class Writer(Checker):
             case ("δ", *_):
                 one = self.condition_is(left, out)
             case ("exp", _):
-                one = self.chain(self.applied_to(inside[0], "e"), self.of_power(_some(inside[0].poly)))
+                one = self.chain(
+                    self.applied_to(inside[0], "e"), self.of_power(_some(inside[0].poly))
+                )
             case ("sum", *_):
                 body, whole = inside
                 one = self.chain(within(whole.bound, body), whole)
@@ -951,7 +1107,9 @@ class Writer(Checker):
                 (one,) = inside
             case ("fn", "cos" | "sin" as name, items):
                 (moved,) = inside
-                one = self.chain(self.applied_to(moved, f"{name} t"), self.of_angle(name, _some(moved.poly), out))
+                one = self.chain(
+                    self.applied_to(moved, f"{name} t"), self.of_angle(name, _some(moved.poly), out)
+                )
             case _:
                 raise Refused(f"{atom[1]} of another index has no proof in Rocq yet")
         self.keep(replace(one, poly=out))
@@ -979,10 +1137,14 @@ class Writer(Checker):
             raise Refused(f"the rule {self.left[0]['rule']} has no lemma in Rocq yet")
         super().vanishes(difference)
         if len(sides) != 2:
-            raise Refused("what follows from products of assumed equations has no proof in Rocq yet")
+            raise Refused(
+                "what follows from products of assumed equations has no proof in Rocq yet"
+            )
         left, right = sides
         middle = self.algebra(lambda g: g[0], lambda g: g[1], _some(left.poly), _some(right.poly))
-        back = Equation(right.right, right.left, ("symmetry.", *right.script) if right.script else ())
+        back = Equation(
+            right.right, right.left, ("symmetry.", *right.script) if right.script else ()
+        )
         self.keep(self.chain(replace(left, right=middle.left), middle, back))
 
 
@@ -1054,7 +1216,9 @@ def _innermost(writer: Writer, bound: Bound, place: int, body: str) -> tuple[Equ
     return writer.moved(bound, [*others, place], body), [bound[k] for k in others]
 
 
-def _delta(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]) -> Equation:
+def _delta(
+    writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]
+) -> Equation:
     """Σ_l [l = k] f(l) is f(k), or 0."""
     mono = frozenset(factors)
     body = writer.text({mono: Fraction(1)})
@@ -1113,19 +1277,31 @@ def _delta(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: li
     return writer.chain(first, within(bound[:place], moved))
 
 
-def _count(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]) -> Equation:
+def _count(
+    writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]
+) -> Equation:
     """Σ_l c is size · c."""
     mono: Poly = {frozenset(factors): Fraction(1)}
     body = writer.text(mono)
     first, others = _innermost(writer, bound, step["index"], body)
     pair = bound[step["index"]]
-    size = writer.known(form_poly(pair[1]), f"{nat(pair[1])}%:R", ("by rewrite ?natrD ?natrM ?natrB ?sqr_sqrtr ?ler0n //; lia.",))
-    counted = Equation(summed_text([pair], body), f"{nat(pair[1])}%:R * ({body})", ("exact: sum_const.",))
-    product = writer.combined(lambda g: f"{g[0]} * ({g[1]})", times(mono, form_poly(pair[1])), size, mono)
+    size = writer.known(
+        form_poly(pair[1]),
+        f"{nat(pair[1])}%:R",
+        ("by rewrite ?natrD ?natrM ?natrB ?sqr_sqrtr ?ler0n //; lia.",),
+    )
+    counted = Equation(
+        summed_text([pair], body), f"{nat(pair[1])}%:R * ({body})", ("exact: sum_const.",)
+    )
+    product = writer.combined(
+        lambda g: f"{g[0]} * ({g[1]})", times(mono, form_poly(pair[1])), size, mono
+    )
     return writer.chain(first, within(others, writer.chain(counted, product)))
 
 
-def _permute(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]) -> Equation:
+def _permute(
+    writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]
+) -> Equation:
     """Σ_l f(l) is Σ_l f(π(l))."""
     place = step["index"]
     body = writer.text({frozenset(factors): Fraction(1)})
@@ -1133,12 +1309,16 @@ def _permute(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: 
     inner = parts[0]
     turned = summed_text(bound[place:], inner.left)
     one = Equation(
-        summed_text(bound[place:], body), turned, (f"exact: (sum_perm {identifier(name)}{'^-1' if back else ''}).",)
+        summed_text(bound[place:], body),
+        turned,
+        (f"exact: (sum_perm {identifier(name)}{'^-1' if back else ''}).",),
     )
     return writer.chain(within(bound[:place], one), within(bound, inner))
 
 
-def _merge(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]) -> Equation:
+def _merge(
+    writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]
+) -> Equation:
     """C Σ_l f(l) is Σ_l c f(l)."""
     atom, p = factors[step["factor"]]
     rest = settled({**dict(factors), atom: p - 1})
@@ -1154,9 +1334,13 @@ def _merge(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: li
         left = summed_text(new[place:], writer.text(product))
         one = Equation(left, f"({writer.text(rest)}) * ({body})", script)
     named = within(new, writer.with_names(atom[2], names_))
-    shown = Equation(f"({writer.text(rest)}) * ({writer.text(single(atom))})", one.right, times_script(named))
+    shown = Equation(
+        f"({writer.text(rest)}) * ({writer.text(single(atom))})", one.right, times_script(named)
+    )
     mono: Poly = {frozenset(factors): Fraction(1)}
-    split = writer.algebra(lambda g: g[0], lambda g: f"({g[1]}) * ({g[2]})", mono, rest, single(atom))
+    split = writer.algebra(
+        lambda g: g[0], lambda g: f"({g[1]}) * ({g[2]})", mono, rest, single(atom)
+    )
     back = Equation(one.right, one.left, ("symmetry.", *one.proof))
     return within(bound, writer.chain(split, shown, back))
 
@@ -1166,7 +1350,9 @@ def times_script(one: Equation) -> Script:
     return ("apply: (congr1 ( *%R _)).", *one.script) if one.script else ()
 
 
-def _separate(writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]) -> Equation:
+def _separate(
+    writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]
+) -> Equation:
     """The product of the sums over indices that have to do with one another."""
     if len(parts) > 1:
         raise Refused("an assumed equation about a sum has no proof in Rocq yet")
@@ -1191,7 +1377,9 @@ def _separate(writer: Writer, step: Step, bound: Bound, factors: Factors, parts:
             c = times(c, other)
         c = times(c, after)
         if one is None:
-            one = writer.algebra(lambda t: t[0], lambda t: f"({t[1]}) * ({t[2]})", whole, c, inside[g])
+            one = writer.algebra(
+                lambda t: t[0], lambda t: f"({t[1]}) * ({t[2]})", whole, c, inside[g]
+            )
         else:
             before_c, before_s = outer, sums[g + 1]
             for other in inside[: g + 1]:
@@ -1201,7 +1389,12 @@ def _separate(writer: Writer, step: Step, bound: Bound, factors: Factors, parts:
                 done = times(done, other)
             before_c = times(before_c, done)
             step_ = writer.algebra(
-                lambda t: f"({t[0]}) * ({t[1]})", lambda t: f"({t[2]}) * ({t[3]})", before_c, before_s, c, inside[g]
+                lambda t: f"({t[0]}) * ({t[1]})",
+                lambda t: f"({t[2]}) * ({t[3]})",
+                before_c,
+                before_s,
+                c,
+                inside[g],
             )
             one = writer.chain(one, step_)
         ends = order.index(groups[g][-1])
