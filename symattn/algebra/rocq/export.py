@@ -126,12 +126,12 @@ class Document:
                 yield f"0 < {identifier(s.name)}", f"{identifier(s.name)}_gt0"
         for k, (one, other) in enumerate(self.goal.where):
             sides = (matrix(side, self.goal.permuting) for side in (one, other))
-            yield " = ".join(sides), f"assumed_{k}"
+            yield " = ".join(f"({one})" if " : " in one else one for one in sides), f"assumed_{k}"
 
     def theorem(self) -> Iterator[str]:
         """The statement and its proof."""
         for kind, *_ in self.uses:
-            if kind not in ("letter", "number"):
+            if kind not in ("letter", "number", "known"):
                 raise Refused(f"an assumed equation ({kind}) has no proof in Rocq yet")
         sides = [matrix(side, self.goal.permuting) for side in self.sides]
         assumed = [*self.assumed()]
@@ -142,7 +142,11 @@ class Document:
         yield "Proof."
         if assumed:
             yield f"move=> {' '.join(name for _, name in assumed)}."
-        yield from (f"subst {self._defined(use)}." for use in self.uses)
+        known = [use for use in self.uses if use[0] == "known"]
+        for number_, (_, k, flipped) in enumerate(known):
+            given = f"(esym assumed_{k})" if flipped else f"assumed_{k}"
+            yield f"known_entries {given} known_{number_}."
+        yield from (f"subst {self._defined(use)}." for use in self.uses if use not in known)
         if not self.writers:
             yield "by []."
         for writer in self.writers:

@@ -100,6 +100,9 @@ Definition rowquot A (r : 'cV[R]_n) : 'M[R]_(n, m) := \matrix_(i, j) (A i j / r 
 Definition colquot A (c : 'rV[R]_m) : 'M[R]_(n, m) := \matrix_(i, j) (A i j / c 0 j).
 (* c tanh(a_ij / c) *)
 Definition softcap A (c : R) : 'M[R]_(n, m) := \matrix_(i, j) (c * tanh e (A i j / c)).
+(* −Σ_l (q_il − k_jl)² *)
+Definition minus_dist2 k (Q : 'M[R]_(n, k)) (K : 'M[R]_(m, k)) : 'M[R]_(n, m) :=
+  \matrix_(i, j) (-1 * \sum_l (Q i l + -1 * K j l) ^+ 2).
 (* S + M, where M may be −∞ *)
 Definition masked S (M : 'M[score R]_(n, m)) : 'M[score R]_(n, m) :=
   \matrix_(i, j) plus (Some (S i j)) (M i j).
@@ -110,6 +113,9 @@ Definition causal (start : nat) : 'M[score R]_(n, m) :=
 Definition padding (k : nat) : 'M[score R]_(n, m) :=
   \matrix_(i, j) (if (j < k)%N then Some 0 else None).
 End Nodes.
+(* each row over its length *)
+Definition unit_rows (R : rcfType) n m (A : 'M[R]_(n, m)) : 'M[R]_(n, m) :=
+  \matrix_(i, j) (A i j / Num.sqrt (\sum_l A i l ^+ 2)).
 (* diag(v) of a column, or of a row *)
 Definition diagc (R : realFieldType) n (v : 'cV[R]_n) : 'M[R]_n :=
   \matrix_(i, j) (if j == i then v i 0 else 0).
@@ -153,6 +159,9 @@ Implicit Types (n m k : nat).
 Lemma by_entries n m (A B : 'M[R]_(n, m)) f g : opens A f -> opens B g ->
   (forall i, (i < n)%N -> forall j, (j < m)%N -> f i j = g i j) -> A = B.
 Proof. by move=> a b E; apply/matrixP => i j; rewrite a b E. Qed.
+Lemma entries_of n m (A B : 'M[R]_(n, m)) f g (a : opens A f) (b : opens B g) : A = B ->
+  forall i j, (i < n)%N -> (j < m)%N -> f i j = g i j.
+Proof. by move=> E i j p q; have := a (Ordinal p) (Ordinal q); rewrite E b. Qed.
 Lemma opens_letter n m (A : 'M[R]_(n, m)) : opens A (ent A).
 Proof. exact: entE. Qed.
 Local Ltac by_sums := rewrite /sum; do ?[apply: eq_bigr => ? _; rewrite ?mxE] => //.
@@ -225,6 +234,13 @@ Proof. by move=> a b i j; rewrite mxE a b. Qed.
 Lemma opens_softcap n m (A : 'M[R]_(n, m)) f c :
   opens A f -> opens (softcap e A c) (fun i j => c * tanh e (f i j / c)).
 Proof. by move=> a i j; rewrite mxE a. Qed.
+Lemma opens_minus_dist2 n m k (Q : 'M[R]_(n, k)) (K : 'M[R]_(m, k)) f g :
+  opens Q f -> opens K g ->
+  opens (minus_dist2 Q K) (fun i j => (-1) * sum k (fun l => (f i l + (-1) * g j l) ^+ 2)).
+Proof.
+move=> a b i j; rewrite mxE; congr (_ * _); apply: eq_bigr => l _.
+by rewrite a b.
+Qed.
 Lemma opens_masked n m (S : 'M[R]_(n, m)) (M : 'M[score R]_(n, m)) f g :
   opens S f -> opens M g -> opens (masked S M) (fun i j => plus (Some (f i j)) (g i j)).
 Proof. by move=> a b i j; rewrite mxE a b. Qed.
@@ -243,16 +259,24 @@ Lemma opens_diagr n (v : 'rV[R]_n) f :
   opens v f -> opens (diagr v) (fun i j => if (j == i)%N then f 0%N j else 0).
 Proof. by move=> a i j; rewrite mxE a -val_eqE. Qed.
 End Opens.
+Lemma opens_unit_rows (R : rcfType) n m (A : 'M[R]_(n, m)) f : opens A f ->
+  opens (unit_rows A) (fun i j => f i j / Num.sqrt (sum m (fun l => f i l ^+ 2))).
+Proof.
+move=> a i j; rewrite mxE a; congr (_ / Num.sqrt _); apply: eq_bigr => l _.
+by rewrite a.
+Qed.
+Arguments entries_of {R n m A B f g a b}.
 #[export] Hint Opaque mulmx const_mx map_mx trmx row_mx col_mx scalar_mx perm_mx GRing.add GRing.zero
   GRing.scale softmax softmax_oo softmax1 ratio rowsum colsum had hquot over rowquot colquot softcap
-  masked causal padding diagc diagr : typeclass_instances.
+  masked causal padding diagc diagr minus_dist2 unit_rows : typeclass_instances.
 #[export] Hint Extern 0 (opens ?A _) => is_var A; exact (opens_letter A) : typeclass_instances.
 #[export] Existing Instance opens_mul1 | 1.
 #[export] Existing Instance opens_causal0 | 1.
 #[export] Existing Instances opens_tr opens_add opens_scale opens_one opens_const opens_zero
   opens_perm opens_map opens_row opens_col opens_softmax opens_softmax_oo opens_softmax1
   opens_ratio opens_rowsum opens_colsum opens_had opens_hquot opens_over opens_rowquot
-  opens_colquot opens_softcap opens_masked opens_causal opens_padding opens_diagc opens_diagr | 2.
+  opens_colquot opens_softcap opens_masked opens_causal opens_padding opens_diagc opens_diagr
+  opens_minus_dist2 opens_unit_rows | 2.
 #[export] Existing Instance opens_mul | 3.
 
 (* ---- the rules of the checker ---- *)
@@ -364,5 +388,12 @@ Ltac conditions := cbv beta; first [by [] | lia | rewrite ?apK ?apKV ?ap_eq ?inv
   | rewrite eq_sym ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia].
 (* what is the same but for how a size is written *)
 Ltac same_sizes E := first [exact: E | by move: E; rewrite ?mul2n -?addnn | by move: E; rewrite addnC].
+(* what an assumed equation says of entries *)
+Ltac known_entries H name :=
+  lazymatch type of H with @eq _ ?A ?B =>
+    let a := constr:(ltac:(typeclasses eauto) : opens A _) in
+    let b := constr:(ltac:(typeclasses eauto) : opens B _) in
+    pose proof (entries_of (a := a) (b := b) H) as name; cbv beta in name
+  end.
 (* entry by entry *)
 Ltac open_entries := eapply by_entries; [typeclasses eauto | typeclasses eauto | cbv beta].

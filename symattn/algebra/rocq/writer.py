@@ -20,6 +20,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import (
+    Along,
     Atom,
     Bound,
     Checker,
@@ -29,6 +30,7 @@ from symattn.algebra.certificate import (
     Found,
     Items,
     Mono,
+    Needs,
     Poly,
     Refused,
     Step,
@@ -42,6 +44,7 @@ from symattn.algebra.certificate import (
     number,
     plus_form,
     put,
+    read_form,
     renamed,
     renamed_items,
     renamed_mono,
@@ -1130,22 +1133,92 @@ class Writer(Checker):
         with self.framed():  # what it works out has equations of its own here
             return super().exp(poly)
 
+    def said(self, step: Step, atom: Atom) -> tuple[Poly, Needs]:
+        with self.framed() as inside:
+            out, needs = super().said(step, atom)
+        one, other = inside
+        at = " ".join(nat(read_form(text)) for text in step["at"])
+        script = (f"exact: (known_{step['equation']} {at} ltac:(places) ltac:(places)).",)
+        given = Equation(one.left, other.left, script)
+        found = self.chain(turned(one), given, replace(other, poly=out))
+        ((_, c),) = one.poly.items()
+        if c != 1:
+            factor = f"({'- ' if c < 0 else ''}{fraction(abs(1 / c))})"
+
+            def template(given: Sequence[str]) -> str:
+                return f"{factor} * ({given[-1]})"
+
+            alone = self.algebra(lambda g: g[0], template, single(atom), one.poly)
+            found = replace(found, poly=other.poly)
+            found = self.chain(alone, self.combined(template, out, found))
+        self.keep(replace(found, poly=out))
+        return out, needs
+
+    def as_known(self, atom: Atom) -> Poly:
+        with self.framed() as inside:
+            out = super().as_known(atom)
+        if not inside and out != single(atom):
+            raise Refused("the rule threshold has no lemma in Rocq yet")
+        self.keep(inside[0] if inside else self.known(out))
+        return out
+
+    def simplified(self, left: Poly) -> Poly | None:
+        step = self.left[0] if self.left else {"rule": ""}
+        terms = terms_of(left)
+        with self.framed() as inside:
+            out = super().simplified(left)
+        match step["rule"]:
+            case "zero":
+                self.keep(self.algebra(lambda g: g[0], lambda g: "0", left))
+            case "meet":
+                about: list[Poly | Equation] = [{mono: Fraction(1)} for mono, _ in terms]
+                about[step["term"]] = self.met(step, terms[step["term"]][0], inside[0])
+                numbers = [c for _, c in terms]
+                self.keep(self.combined(lambda g: _plain_sum(numbers, g), out or {}, *about))
+            case rule:
+                raise Refused(f"the rule {rule} has no lemma in Rocq yet")
+        return out
+
+    def met(self, step: Step, mono: Mono, moved: Equation) -> Equation:
+        """[i = j] f(i) is [i = j] f(j)."""
+        atom, p = atoms_of(mono)[step["factor"]]
+        rest: Poly = {mono - {(atom, p)}: Fraction(1)}
+        whole: Poly = {mono: Fraction(1)}
+        value, index = self.solved(atom, step["index"]), identifier(step["index"])
+        assert value is not None
+        apart = self.algebra(lambda g: g[0], lambda g: f"{g[1]} * ({g[2]})", whole, single(atom), rest)
+        name = self.fresh("met")
+        script = (f"apply: meet => {name}.", f"by rewrite (_ : {index} = {nat(value)}) //; places.")
+        right = f"{self.text(single(atom))} * ({moved.left})"
+        same = Equation(apart.right, right, script)
+        put_in = self.combined(
+            lambda g: f"{g[0]} * ({g[1]})", times(single(atom), _some(moved.poly)), single(atom), moved
+        )
+        return self.chain(apart, same, put_in)
+
     def vanishes(self, difference: Poly) -> None:
         sides = [*self.frames[-1]]
         self.frames[-1].clear()
-        if [step["rule"] for step in [*self.left][:1]] != ["zero"]:
-            raise Refused(f"the rule {self.left[0]['rule']} has no lemma in Rocq yet")
-        super().vanishes(difference)
         if len(sides) != 2:
-            raise Refused(
-                "what follows from products of assumed equations has no proof in Rocq yet"
-            )
+            raise Refused("what follows from products of assumed equations has no proof in Rocq yet")
+        super().vanishes(difference)
+        steps = [*self.frames[-1]]
+        self.frames[-1].clear()
         left, right = sides
-        middle = self.algebra(lambda g: g[0], lambda g: g[1], _some(left.poly), _some(right.poly))
-        back = Equation(
-            right.right, right.left, ("symmetry.", *right.script) if right.script else ()
-        )
-        self.keep(self.chain(replace(left, right=middle.left), middle, back))
+        if len(steps) == 1:
+            middle = self.algebra(lambda g: g[0], lambda g: g[1], _some(left.poly), _some(right.poly))
+        else:
+            apart = self.algebra(
+                lambda g: f"({g[0]}) - ({g[1]})", lambda g: g[2], _some(left.poly), _some(right.poly), difference
+            )
+            gone = self.chain(apart, *steps)
+            middle = Equation(left.right, right.right, ("apply/subr0_eq.", *gone.proof))
+        self.keep(self.chain(left, middle, turned(right)))
+
+
+def turned(one: Equation) -> Equation:
+    """An equation from right to left."""
+    return Equation(one.right, one.left, ("symmetry.", *one.script) if one.script else ())
 
 
 def _some(poly: Poly | None) -> Poly:
@@ -1354,8 +1427,6 @@ def _separate(
     writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]
 ) -> Equation:
     """The product of the sums over indices that have to do with one another."""
-    if len(parts) > 1:
-        raise Refused("an assumed equation about a sum has no proof in Rocq yet")
     groups = step["groups"]
     every = {name for name, _ in bound}
     outer = settled({atom: p for atom, p in factors if not indices(atom) & every})
@@ -1415,20 +1486,49 @@ def _separate(
         one = writer.chain(one, Equation(one.right, right, times_script(named)))
         after = times(after, sums[g])
     assert one is not None
-    out = times(outer, after)
-    c_first = outer
-    done = constant(1)
+    c_first, done = outer, constant(1)
     for other in sums[1:]:
         done = times(done, other)
     c_first = times(c_first, done)
-    final = writer.algebra(lambda t: f"({t[0]}) * ({t[1]})", lambda t: t[2], c_first, sums[0], out)
-    return writer.chain(writer.moved(bound, order, body), one, final)
+    known, out = parts[:-1], outer
+    for found in known:
+        out = times(out, found.poly)
+    final = writer.algebra(
+        lambda t: f"({t[0]}) * ({t[1]})", lambda t: _product(t[2:]), c_first, sums[0], outer, *sums
+    )
+    last = writer.combined(_product, out, outer, *known)
+    return writer.chain(writer.moved(bound, order, body), one, final, last)
+
+
+def _hypothesis(
+    writer: Writer, step: Step, bound: Bound, factors: Factors, parts: list[Any]
+) -> Equation:
+    """A sum is what an assumed equation gives for it."""
+    mono: Poly = {frozenset(factors): Fraction(1)}
+    body = writer.text(mono)
+    first, others = _innermost(writer, bound, step["index"], body)
+    run, given = Along.of(bound, factors, step["index"]), parts[0]
+    held: Poly = {frozenset(run.uses): Fraction(1)}
+    left: Poly = {run.left: Fraction(1)}
+    own = single(writer.canonical([(run.index, run.size)], dict(run.uses)))
+    apart = writer.algebra(lambda g: g[0], lambda g: f"({g[1]}) * ({g[2]})", mono, left, held)
+    name, new = identifier(run.index), next(iter(next(iter(own))))[0][1]
+    taken = Equation(
+        summed_text([(run.index, run.size)], body),
+        f"({writer.text(left)}) * ({summed_text([(run.index, run.size)], writer.text(held))})",
+        (f"apply: pull => {name} lt{name}.", *apart.proof),
+    )
+    named = within(new, writer.with_names(frozenset(run.uses), {run.index: variable(new[0][0])}))
+    shown = Equation(taken.right, f"({writer.text(left)}) * ({writer.text(own)})", times_script(named))
+    last = writer.combined(lambda g: f"({g[0]}) * ({g[1]})", times(left, given.poly), left, given)
+    return writer.chain(first, within(others, writer.chain(taken, shown, last)))
 
 
 #: The proofs of what a sum is rewritten to, by the rule of the step.
 _SUMS: Mapping[str, Callable[[Writer, Step, Bound, Factors, list[Any]], Equation]] = {
     "delta": _delta,
     "count": _count,
+    "hypothesis": _hypothesis,
     "permute": _permute,
     "merge": _merge,
     "separate": _separate,
