@@ -187,7 +187,7 @@ def _parts(pieces: Pieces, inside: Callable[[Any], Iterator[str]]) -> Iterator[s
     yield f"move=> {name} lt{name}."
     for piece in before:
         low = plus_form(low, piece.count)
-        yield f"case: (below_or {name} {nat(low)}) => [below|above]."
+        yield f"case: (below_or {name} {nat(low)}) => [?|?]."
         yield f"{{ {_place(piece, name)}"
         yield from map(indented, inside(piece.inside[0]))
         yield "}"

@@ -295,6 +295,8 @@ move=> -> E1 E2; rewrite /sum big_split_ord /=; congr (_ + _); apply: eq_bigr =>
   by rewrite E1.
 by rewrite E2.
 Qed.
+Lemma sum_first f : sum 1 f = sum 1 (fun _ => f 0%N).
+Proof. by rewrite /sum !big_ord1. Qed.
 Lemma sum_one (x : R) : sum 1 (fun _ => x) = x.
 Proof. by rewrite /sum big_ord1. Qed.
 Lemma below_or n c : (n < c)%N \/ (c <= n)%N.
@@ -387,7 +389,10 @@ Ltac places := cbv beta; rewrite ?apK ?apKV; first [by [] | lia | rewrite ?ap_lt
 Ltac conditions := cbv beta; first [by [] | lia | rewrite ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia
   | rewrite eq_sym ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia].
 (* what is the same but for how a size is written *)
-Ltac same_sizes E := first [exact: E | by move: E; rewrite ?mul2n -?addnn | by move: E; rewrite addnC].
+Ltac sizes_of E :=
+  match type of E with context [@sum _ ?b _] => match goal with |- context [@sum _ ?a _] =>
+    assert_fails (constr_eq a b); replace a with b by lia end end.
+Ltac same_sizes E := first [exact: E | do 6 try sizes_of E; exact: E].
 (* what an assumed equation says of entries *)
 Ltac known_entries H name :=
   lazymatch type of H with @eq _ ?A ?B =>

@@ -217,7 +217,7 @@ def kind_of(expr: MatrixExpr) -> tuple[str, str]:
 def hiding(expr: sympy.Basic) -> bool:
     """Whether entries of a matrix may be −∞."""
     name = type(expr).__name__
-    return name in _HIDING or (name in ("Stacked", "Transpose") and any(map(hiding, expr.args)))
+    return name in _HIDING or (name in ("Stacked", "Transpose", "MatAdd") and any(map(hiding, expr.args)))
 
 
 def matrix(expr: sympy.Basic, permuting: Iterable[str] = ()) -> str:
@@ -231,6 +231,8 @@ def matrix(expr: sympy.Basic, permuting: Iterable[str] = ()) -> str:
             of_rows = f"'M[R]_{size(expr.shape[0])}"
             permuted = f"perm_mx {identifier(name)} : {of_rows}"
             return permuted if name in permuting else identifier(name)
+        case sympy.MatAdd(args=(scores, mask)) if hiding(mask) and not hiding(scores):
+            return f"masked {inner(scores)} {inner(mask)}"
         case sympy.MatAdd() if any(map(hiding, expr.args)):
             raise Refused("a sum of masks has no definition in Rocq yet")
         case sympy.MatAdd():
@@ -262,10 +264,15 @@ def _node(expr: MatrixExpr, inner: Callable[[sympy.Basic], str]) -> str:
     if kind not in NODES:
         raise Refused(f"{' '.join(filter(None, kind))} has no definition in Rocq yet")
     rows, columns = map(size, expr.shape)
+    lifted = kind[0] == "Stacked" and hiding(expr)
+
+    def part(one: sympy.Basic) -> str:
+        return f"(map_mx Some {inner(one)})" if lifted and not hiding(one) else inner(one)
+
     args = [
         size(one)
         if isinstance(one, sympy.Expr) and one.is_integer and kind[0] in _HIDING
-        else inner(one)
+        else part(one)
         if "{" + str(k) + "}" in NODES[kind]
         else ""
         for k, one in enumerate(expr.args)

@@ -378,6 +378,9 @@ class Writer(Checker):
                 arguments.append(
                     f"(@condition_square R {self.atom(atom, None).removesuffix('%:R')})"
                 )
+            if atom[0] == "prime":
+                hypotheses.append(f"{names_[atom]} ^+ {self.orders[atom]} = {atom[1]}%:R")
+                arguments.append("ltac:(roots)")
             other = ("fn", "cos", atom[-1])
             if atom[:2] == ("fn", "sin") and other in names_:
                 hypotheses.append(f"{names_[atom]} ^+ 2 = 1 - {names_[other]} ^+ 2")
@@ -913,7 +916,8 @@ class Writer(Checker):
             return summed_text([(piece.index, piece.count)], at(piece.at))
 
         if len(pieces.parts) == 1:
-            return Equation(left, head(pieces.parts[0]))
+            (piece,) = pieces.parts
+            return Equation(left, head(piece), (f"exact: (sum_first {every}).",) * piece.alone)
         given: list[str] = []
         script: Script = ()
         low = number(0)
