@@ -14,7 +14,6 @@ from symattn.algebra.certificate import (
     Checker,
     Data,
     Goal,
-    Named,
     Refused,
     Replay,
     goal_of,
@@ -22,8 +21,9 @@ from symattn.algebra.certificate import (
     plus_form,
     variable,
 )
+from symattn.algebra.rocq.equations import Equation, Piece, Pieces, have, indented
 from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
-from symattn.algebra.rocq.writer import Equation, Piece, Pieces, Writer, have, indented
+from symattn.algebra.rocq.writer import ProofWriter
 from symattn.algebra.traces import Tracing
 
 _HEAD = """\
@@ -45,7 +45,7 @@ class Exporting(Replay):
 
     def checker(self, steps: Sequence[Data], positive: Sequence[str] = ()) -> Checker:  # type: ignore[override]
         """A checker whose run becomes a script."""
-        return Writer(steps, positive, self.orders)
+        return ProofWriter(steps, positive, self.orders)
 
 
 def exported(certificate: Data, name: str = "statement") -> str:
@@ -167,7 +167,7 @@ class Document:
         return identifier(one.name)
 
 
-def _without_steps(side: sympy.Basic, steps: Named) -> sympy.Basic:
+def _without_steps(side: sympy.Basic, steps: Sequence[tuple[str, sympy.Basic]]) -> sympy.Basic:
     """A side, the steps of its derivation being put in for their letters."""
     for name, expr in reversed(steps):
         letters = [one for one in side.atoms(sympy.MatrixSymbol) if one.name == name]

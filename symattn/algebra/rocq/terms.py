@@ -14,7 +14,7 @@ from importlib.resources import files
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Form, Refused, factors_of, linear
+from symattn.algebra.certificate import Form, Refused, Term, factors_of, linear
 from symattn.nodes.arguments import symbol_of_size
 
 #: Places that are put in for indices, as texts.
@@ -59,14 +59,69 @@ NODES: Mapping[tuple[str, str], str] = {
     ("Transpose", ""): "{0}^T",
 }
 
+#: Functions of one number, by their names in entry rules.
+FUNCTIONS: Mapping[str, str] = {
+    "√": "Num.sqrt",
+    "tanh": "tanh e",
+    "σ": "sigmoid e",
+    "ln": "ln",
+    "cos": "cos t",
+    "sin": "sin t",
+}
+
 #: The nodes whose entries may be −∞.
 _HIDING = ("Masked", "Causal", "Padding")
 
 #: Names that mean something else in Rocq, or in what stands before a theorem.
 _TAKEN = frozenset(
-    "R e t ln cos sin sum ent ap plus exo had over ratio masked causal padding pos nz tanh sigmoid "
-    "as at by else end exists fix for forall fun if in is let match return then using where with "
-    "Prop Set Type SProp ex".split()
+    [
+        "R",
+        "e",
+        "t",
+        "ln",
+        "cos",
+        "sin",
+        "sum",
+        "ent",
+        "ap",
+        "plus",
+        "exo",
+        "had",
+        "over",
+        "ratio",
+        "masked",
+        "causal",
+        "padding",
+        "pos",
+        "nz",
+        "tanh",
+        "sigmoid",
+        "as",
+        "at",
+        "by",
+        "else",
+        "end",
+        "exists",
+        "fix",
+        "for",
+        "forall",
+        "fun",
+        "if",
+        "in",
+        "is",
+        "let",
+        "match",
+        "return",
+        "then",
+        "using",
+        "where",
+        "with",
+        "Prop",
+        "Set",
+        "Type",
+        "SProp",
+        "ex",
+    ]
 )
 
 
@@ -123,17 +178,17 @@ def _nat(one: Form, places: Places) -> str:
     return f"{above or '0'} - {f'({below})' if len(sides[1]) > 1 else below}"
 
 
-def _term(term: object, places: Places) -> list[str]:
+def _term(term: Term, places: Places) -> list[str]:
     match term:
         case str():
             factors = factors_of(term)
-            return [_plain(places.get(one) or identifier(one)) for one in factors]
+            return [plain(places.get(one) or identifier(one)) for one in factors]
         case ("π", name, back, inner):
             return [f"(ap {identifier(name)}{'^-1' if back else ''} {nat(inner, places)})"]
     raise Refused("a quotient of sizes has no term in Rocq yet")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A place without its scope."""
     return text.removesuffix("%N")
 
@@ -217,7 +272,9 @@ def kind_of(expr: MatrixExpr) -> tuple[str, str]:
 def hiding(expr: sympy.Basic) -> bool:
     """Whether entries of a matrix may be −∞."""
     name = type(expr).__name__
-    return name in _HIDING or (name in ("Stacked", "Transpose", "MatAdd") and any(map(hiding, expr.args)))
+    return name in _HIDING or (
+        name in ("Stacked", "Transpose", "MatAdd") and any(map(hiding, expr.args))
+    )
 
 
 def matrix(expr: sympy.Basic, permuting: Iterable[str] = ()) -> str:
