@@ -55,8 +55,6 @@ def exported(certificate: Data, name: str = "statement") -> str:
         proof = Tracing(goal, uses, False).proof(goal, [])
     if "cases" in proof or "half" in proof:
         raise Refused("cases of sizes have no proof in Rocq yet")
-    if certificate["partial"]:
-        raise Refused("what holds where both sides are defined has no theorem in Rocq yet")
     orders: dict[Atom, int] = {}
     while True:
         before, replay = dict(orders), Exporting(goal, uses, orders)
@@ -116,17 +114,17 @@ class Document:
     def assumed(self) -> Iterator[tuple[str, str]]:
         """What is assumed, and what is done with it: sizes, positive letters, equations."""
         for k, one in enumerate(self.sizes):
-            yield f"(0 < {identifier(one)})%N", f"n_gt0_{k}"
+            yield f"(0 < {identifier(one)})%N", f"k'size{k}"
         for one in self.letters:
             name = identifier(one.name)
             if one.name in self.goal.positive:
-                yield f"(forall i j, 0 < {name} i j)", f"/ent_gt0 {name}_gt0"
+                yield f"(forall i j, 0 < {name} i j)", f"/ent_gt0 k'{name}_gt0"
         for s in self.numbers:
             if s.is_positive:
-                yield f"0 < {identifier(s.name)}", f"{identifier(s.name)}_gt0"
+                yield f"0 < {identifier(s.name)}", f"k'{identifier(s.name)}_gt0"
         for k, (one, other) in enumerate(self.goal.where):
             sides = (matrix(side, self.goal.permuting) for side in (one, other))
-            yield " = ".join(f"({one})" if " : " in one else one for one in sides), f"assumed_{k}"
+            yield " = ".join(f"({one})" if " : " in one else one for one in sides), f"k'assumed{k}"
 
     def theorem(self) -> Iterator[str]:
         """The statement and its proof."""
@@ -144,8 +142,8 @@ class Document:
             yield f"move=> {' '.join(name for _, name in assumed)}."
         known = [use for use in self.uses if use[0] == "known"]
         for number_, (_, k, flipped) in enumerate(known):
-            given = f"(esym assumed_{k})" if flipped else f"assumed_{k}"
-            yield f"known_entries {given} known_{number_}."
+            given = f"(esym k'assumed{k})" if flipped else f"k'assumed{k}"
+            yield f"known_entries {given} k'known{number_}."
         yield from (f"subst {self._defined(use)}." for use in self.uses if use not in known)
         if not self.writers:
             yield "by []."
@@ -207,5 +205,5 @@ def _place(piece: Piece, name: str) -> str:
 
 
 def _exact(one: Equation) -> Iterator[str]:
-    yield from have("E", one)
-    yield "same_sizes E."
+    yield from have("k'entry", one)
+    yield "same_sizes k'entry."

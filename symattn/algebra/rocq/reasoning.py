@@ -50,7 +50,7 @@ class Reasoning(Spelling):
 
     def fresh(self, letter: str) -> str:
         """A name that nothing else in the script has."""
-        return f"{letter}{next(self.numbers)}"
+        return f"k'{letter}{next(self.numbers)}"
 
     def chain(self, *equations: Equation) -> Equation:
         """From the left side of the first equation to the right side of the last."""
@@ -301,6 +301,8 @@ class Functions(Reasoning):
             if c.denominator != 1:
                 raise Refused("a root of e to a logarithm has no proof in Rocq yet")
             inner = dict(logarithm[2])
+            if not self.all_positive(inner):
+                raise Refused("a logarithm of what may be negative has no proof in Rocq yet")
             return self.whole_power(mono, c, self.text(inner), (int(c), 1), ("ln", inner, out))
         ((atom, p),) = next(iter(out))
         turns, order = self.rooted_power(atom, p)
@@ -402,6 +404,8 @@ class Functions(Reasoning):
                     f"exact: (ln_of ln {name}).",
                 )
                 return self.chain(moved, self.known(poly, moved.right, script))
+            case "√" if not self.all_positive(poly):
+                raise Refused("a root of what may be negative has no proof in Rocq yet")
             case "√":
                 bigger = self.algebra(lambda g: f"({g[0]}) ^+ 2", lambda g: g[1], poly, inner)
                 square = self.fresh("Q")

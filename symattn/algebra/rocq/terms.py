@@ -73,56 +73,12 @@ FUNCTIONS: Mapping[str, str] = {
 _HIDING = ("Masked", "Causal", "Padding")
 
 #: Names that mean something else in Rocq, or in what stands before a theorem.
-_TAKEN = frozenset(
-    [
-        "R",
-        "e",
-        "t",
-        "ln",
-        "cos",
-        "sin",
-        "sum",
-        "ent",
-        "ap",
-        "plus",
-        "exo",
-        "had",
-        "over",
-        "ratio",
-        "masked",
-        "causal",
-        "padding",
-        "pos",
-        "nz",
-        "tanh",
-        "sigmoid",
-        "as",
-        "at",
-        "by",
-        "else",
-        "end",
-        "exists",
-        "fix",
-        "for",
-        "forall",
-        "fun",
-        "if",
-        "in",
-        "is",
-        "let",
-        "match",
-        "return",
-        "then",
-        "using",
-        "where",
-        "with",
-        "Prop",
-        "Set",
-        "Type",
-        "SProp",
-        "ex",
-    ]
-)
+_TAKEN = {
+    *(word for text in (*NODES.values(), *FUNCTIONS.values()) for word in re.findall(r"\w+", text)),
+    *("R", "sum", "ent", "ap", "plus", "exo", "pos", "nz", "ex", "Prop", "Set", "Type", "SProp"),
+    *("as", "at", "by", "do", "else", "end", "exists", "fix", "for", "forall", "fun", "if", "in"),
+    *("is", "let", "match", "return", "then", "using", "where", "with", "of", "Some", "None"),
+}
 
 
 def library() -> str:
@@ -132,8 +88,8 @@ def library() -> str:
 
 def identifier(name: str) -> str:
     """A letter, a size or an index as a name in Rocq."""
-    if name[:1] in ("#", "_") or name[1:2] == "#":
-        return f"k'{name.lstrip('#_')}"
+    if name[:1] in ("#", "_"):
+        return f"k'{name[1:]}"
     plain = name.replace("½", "'half").replace("+", "more'").replace("°", "'free")
     if not re.fullmatch(r"[^\W\d_][\w']*", plain):
         raise Refused(f"{name} is not a name in Rocq")

@@ -99,6 +99,9 @@ class Spelling(Checker):
     def rooted_power(self, atom: Atom, p: Fraction) -> tuple[int, int]:
         """So many times the root of this order."""
         order = self.orders[atom] = lcm(self.orders.get(atom, 1), p.denominator)
+        if order > 1 and (atom[0] in ("sum", "poly") or not self.is_positive(atom)):
+            what = "a sum" if atom[0] in ("sum", "poly") else "what may be negative"
+            raise Refused(f"a root of {what} has no proof in Rocq yet")
         return int(p * order), order
 
     def base(
@@ -169,6 +172,8 @@ class Spelling(Checker):
                 new = f"#b{depth}"
                 text = self.rule_text(body, {**env, index: variable(new)}, False, depth + 1)
                 return summed_text([(new, linear(size, env))], text)
+            case r.OfRow(name):
+                raise Refused(f"{name} of a row has no term in Rocq yet")
             case r.Cases(value=value, otherwise=otherwise):
                 values = (self.rule_text(one, env, hides, depth) for one in (value, otherwise))
                 return f"if {self.condition(rule, env)} then {' else '.join(values)}"
@@ -248,5 +253,5 @@ def operation(rule: r.Rule, given: Sequence[str]) -> str:
             return f"{inner[0]} ^+ {exponent}"
         case r.Apply(name) if name in FUNCTIONS:
             return f"{FUNCTIONS[name]} {inner[0]}"
-    what = rule.name if isinstance(rule, r.Apply | r.OfRow) else type(rule).__name__
+    what = rule.name if isinstance(rule, r.Apply) else type(rule).__name__
     raise Refused(f"{what} has no term in Rocq yet")

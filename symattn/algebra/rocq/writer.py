@@ -123,7 +123,10 @@ class Entries(Rewriter):
         name = rule.matrix.name
         if name in self.permuted:
             return self.condition_is(left, poly)
-        return self.known(poly, left, (f"congr (ent {identifier(name)} _ _); places.",))
+        ((mono, _),) = poly.items()
+        rooted = any(self.orders.get(atom, 1) > 1 for atom, _ in mono)
+        script = "by roots." if rooted else f"congr (ent {identifier(name)} _ _); places."
+        return self.known(poly, left, (script,))
 
     def of_hidden(self, left: str, poly: Poly | None, inside: list[Equation]) -> Equation:
         """A sum with what may be −∞."""
@@ -194,7 +197,7 @@ class Entries(Rewriter):
         found = super().in_parts(size, here)
         parts = []
         for (at, inside), (_, ((index, count),)) in zip(inner, found, strict=True):
-            name = index or self.fresh("#one")
+            name = index or f"#{self.fresh('one')}"
             parts.append(Piece(at, name, count, not index, inside))
         self.keep(Pieces(size, parts))
         return found
@@ -345,7 +348,7 @@ class ProofWriter(Entries):
             out, needs = super().said(step, atom)
         one, other = inside
         at = " ".join(nat(read_form(text)) for text in step["at"])
-        script = (f"exact: (known_{step['equation']} {at} ltac:(places) ltac:(places)).",)
+        script = (f"exact: (k'known{step['equation']} {at} ltac:(places) ltac:(places)).",)
         given = Equation(one.left, other.left, script)
         found = self.chain(turned(one), given, replace(other, poly=out))
         ((_, c),) = one.poly.items()
