@@ -52,6 +52,9 @@ _MEANS: Mapping[str, Callable[..., Any]] = {
     "rowquot": lambda a, r: a / r,
     "colquot": lambda a, c: a / c,
     "softcap": lambda a, c: c * np.tanh(a / c),
+    "minus_dist2": lambda q, k: -((q[:, None] - k[None]) ** 2).sum(2),
+    "unit_rows": lambda a: a / np.sqrt((a**2).sum(1, keepdims=True)),
+    "Some": lambda a: a,
     "masked": lambda s, m: s + m,
     "causal": _below,
     "padding": _padding,
@@ -163,8 +166,8 @@ class Term:
             return int(word)
         if word in ("e", "t", "R"):  # functions and the field are not chosen here
             return _MEANS["e"] if word == "e" and self.words[self.at - 2] == "map_mx" else word
-        if word == "ln":
-            return np.log
+        if word in ("ln", "Some", "Num.sqrt"):
+            return _MEANS[word]
         raise AssertionError(f"{word} in {' '.join(self.words)}")
 
     def shaped(self, out: Any) -> Any:
@@ -205,6 +208,11 @@ class Theorem:
         defined = {one.partition(" = ")[0] for one in self.hypotheses}
         return {name for name, kind in self.variables.items() if self._shape(kind)} - defined
 
+    @property
+    def numbers(self) -> set[str]:
+        """The variables that are numbers."""
+        return {name for name, kind in self.variables.items() if kind == "R"}
+
     def known(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Its variables: letters that are given, their sizes, and others by chance."""
         shapes = {name: self._shape(kind) for name, kind in self.variables.items()}
@@ -221,7 +229,8 @@ class Theorem:
             out[name] = random.normal(size=rows) if rows else given.get(name, 1.5)
             if self.variables[name].startswith("'S_"):
                 out[name] = np.eye(rows[0])[random.permutation(rows[0])]
-        for name, _, meaning in (one.partition(" = ") for one in self.hypotheses):
+        defined = [one.partition(" = ") for one in self.hypotheses]
+        for name, _, meaning in 2 * defined:  # one may be defined by another
             if name in self.variables and np.ndim(given.get(name, 0)) != 2:
                 out[name] = _value(meaning, out)
         return {name: value for name, value in out.items() if name in self.variables}
