@@ -242,6 +242,8 @@ class Functions(Reasoning):
                 return self.of_function("tanh", self.of_scalar(inner, env), poly)
             case sympy.Symbol() if value in env:
                 return self.known(poly, left, ("by rewrite ?natrD ?natrM.",))
+        if any(len(mono) > 1 for mono in poly):
+            raise Refused("a root of a product has no proof in Rocq yet")
         right = self.text(poly)
         if bracketed(left).strip("()") == bracketed(right).strip("()"):
             return Equation(left, right, (), poly)

@@ -385,14 +385,18 @@ Ltac nz :=
 Ltac roots := try rewrite -[4%N]/(2 * 2)%N exprM; rewrite ?sqr_sqrtr ?sqrtr_ge0 //;
   try solve [apply: ltW; pos].
 (* equal places, and conditions on them *)
-Ltac places := cbv beta; rewrite ?apK ?apKV; first [by [] | lia | rewrite ?ap_lt //; lia].
-Ltac conditions := cbv beta; first [by [] | lia | rewrite ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia
+Ltac places := cbv beta; rewrite ?addnK ?addKn ?apK ?apKV;
+  first [by [] | lia | rewrite ?ap_lt //; lia].
+Ltac conditions := cbv beta; rewrite ?addnK ?addKn; first [by [] | lia | rewrite ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia
   | rewrite eq_sym ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia].
 (* what is the same but for how a size is written *)
-Ltac sizes_of E :=
-  match type of E with context [@sum _ ?b _] => match goal with |- context [@sum _ ?a _] =>
-    assert_fails (constr_eq a b); replace a with b by lia end end.
-Ltac same_sizes E := first [exact: E | do 6 try sizes_of E; exact: E].
+Ltac sizes_of E := first
+  [ match type of E with context [@sum _ ?b _] => match goal with |- context [@sum _ ?a _] =>
+      assert_fails (constr_eq a b); replace a with b by lia end end
+  | match type of E with context [(?b + ?d)%N] => match goal with |- context [(?a + ?c)%N] =>
+      assert_fails (constr_eq (a + c)%N (b + d)%N); replace (a + c)%N with (b + d)%N by lia
+      end end ].
+Ltac same_sizes E := first [exact: E | do 12 try sizes_of E; exact: E].
 (* what an assumed equation says of entries *)
 Ltac known_entries H name :=
   lazymatch type of H with @eq _ ?A ?B =>
