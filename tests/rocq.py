@@ -184,6 +184,7 @@ class Term:
                 self.take()
                 columns = self.value(4)
             self.take(")")
+            self.after(0)
         else:  # 'M[R]_n
             rows = columns = int(self.known.get(below[1:], below[1:]))
             self.after(0)

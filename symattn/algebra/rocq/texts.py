@@ -160,7 +160,9 @@ class Spelling(Checker):
             case r.Const(value) if hides:
                 return "None"
             case r.Const(value) | r.Ordinal(value):
-                return scalar(sympy.sympify(value), lambda one: self.leaf_text(one, env))
+                return scalar(
+                    sympy.sympify(value, strict=True), lambda one: self.leaf_text(one, env)
+                )
             case r.Named(_, _, value):
                 return inner(value)
             case r.Plus(terms) if hides:

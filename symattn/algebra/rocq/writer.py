@@ -88,7 +88,7 @@ class Entries(Rewriter):
             case r.Const() if poly is None:
                 return Equation(left, "None")
             case r.Const(value) | r.Ordinal(value):
-                return self.of_scalar(sympy.sympify(value), env)
+                return self.of_scalar(sympy.sympify(value, strict=True), env)
             case r.Plus() if self.may_hide(rule):
                 return self.of_hidden(left, poly, inside)
             case r.Exp(body):
