@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symattn import SymattnError, prove
+from symattn import Attention, SymattnError, equal, prove
 from symattn.algebra import traces
 from symattn.algebra.certificate import Refused
 from symattn.algebra.equality import stated
@@ -175,6 +175,13 @@ def read_back(row: Statement) -> bool:
 def test_a_theorem_says_what_was_asked(every: int, least: int) -> None:
     rows = [row for row in STATEMENTS if row.holds and not row.options.get("sizes")]
     assert sum(map(read_back, rows[::every])) >= least
+
+
+def test_the_steps_of_a_derivation_are_put_in() -> None:
+    answer = equal(Attention().derivation(), "softmax(Q K^T / sqrt(d_k)) V")
+    found = theorem(exported(json.loads(json.dumps(answer.certificate))))
+    assert found.left == "(softmax e (over (Q *m (K^T)) (Num.sqrt d_k%:R))) *m V"
+    assert found.letters == {"Q", "K", "V"}
 
 
 def test_the_reader_can_tell_statements_apart() -> None:
