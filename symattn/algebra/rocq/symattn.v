@@ -170,7 +170,8 @@ Proof. by move=> a i j; rewrite mxE a. Qed.
 Lemma opens_add n m (A B : 'M[R]_(n, m)) f g :
   opens A f -> opens B g -> opens (A + B) (fun i j => f i j + g i j).
 Proof. by move=> a b i j; rewrite mxE a b. Qed.
-Lemma opens_scale n m (c : R) (A : 'M[R]_(n, m)) f : opens A f -> opens (c *: A) (fun i j => c * f i j).
+Lemma opens_scale n m (c : R) (A : 'M[R]_(n, m)) f :
+  opens A f -> opens (c *: A) (fun i j => c * f i j).
 Proof. by move=> a i j; rewrite mxE a. Qed.
 Lemma opens_mul n k m (A : 'M[R]_(n, k)) (B : 'M_(k, m)) f g :
   opens A f -> opens B g -> opens (A *m B) (fun i j => sum k (fun l => f i l * g l j)).
@@ -266,7 +267,8 @@ move=> a i j; rewrite mxE a; congr (_ / Num.sqrt _); apply: eq_bigr => l _.
 by rewrite a.
 Qed.
 Arguments entries_of {R n m A B f g a b}.
-#[export] Hint Opaque mulmx const_mx map_mx trmx row_mx col_mx scalar_mx perm_mx GRing.add GRing.zero
+#[export] Hint Opaque mulmx const_mx map_mx trmx row_mx col_mx scalar_mx perm_mx GRing.add
+  GRing.zero
   GRing.scale softmax softmax_oo softmax1 ratio rowsum colsum had hquot over rowquot colquot softcap
   masked causal padding diagc diagr minus_dist2 unit_rows : typeclass_instances.
 #[export] Hint Extern 0 (opens ?A _) => is_var A; exact (opens_letter A) : typeclass_instances.
@@ -387,7 +389,8 @@ Ltac roots := try rewrite -[4%N]/(2 * 2)%N exprM; rewrite ?sqr_sqrtr ?sqrtr_ge0 
 (* equal places, and conditions on them *)
 Ltac places := cbv beta; rewrite ?addnK ?addKn ?apK ?apKV;
   first [by [] | lia | rewrite ?ap_lt //; lia].
-Ltac conditions := cbv beta; rewrite ?addnK ?addKn; first [by [] | lia | rewrite ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia
+Ltac conditions := cbv beta; rewrite ?addnK ?addKn;
+  first [by [] | lia | rewrite ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia
   | rewrite eq_sym ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia].
 (* what is the same but for how a size is written *)
 Ltac sizes_of E := first
