@@ -15,6 +15,7 @@ from symattn.status import Status
 if TYPE_CHECKING:
     from symattn.algebra.certificate import Data
     from symattn.algebra.equality import Equality
+    from symattn.algebra.identities.proofs import Proof
     from symattn.writing import Destination
 
 #: Seconds and MiB of memory that the certificates of one file may take, if nothing else is said.
@@ -31,6 +32,24 @@ def write_certificate(answer: Equality, destination: Destination) -> None:
         click.echo(f"no certificate is written: {answer.summary}", err=True)
     else:
         Output("json", None, destination).put_data(answer.certificate)
+
+
+def write_theorem(proof: Proof, out: Output) -> Status:
+    """The proof as a theorem of Rocq; a line on standard error where there is none."""
+    from symattn.algebra.certificate import Refused
+    from symattn.algebra.rocq.export import exported
+
+    answer = proof.equality
+    why = answer.summary
+    if answer.certificate is not None:
+        try:
+            out.put(exported(answer.certificate, proof.identity.name or "statement"))
+        except Refused as refusal:
+            why = str(refusal)
+        else:
+            return Status.AGREES
+    click.echo(f"no theorem of Rocq is written: {why}", err=True)
+    return Status.WRONG if answer.verdict == "different" else Status.UNSETTLED
 
 
 def check_certificates(name: str, seconds: float | None) -> Status:

@@ -11,8 +11,8 @@ import click
 
 from symattn.cli import completing as completes
 from symattn.cli.attentions import attentions, is_attention, reads_file
-from symattn.cli.certificates import bounded, check_certificates, write_certificate
-from symattn.cli.formats import Command, Output, format_options, width_option
+from symattn.cli.certificates import bounded, check_certificates, write_certificate, write_theorem
+from symattn.cli.formats import FORMS, Command, Output, format_options, width_option
 from symattn.cli.help import Explained
 from symattn.cli.limits import asked_seconds, metered
 from symattn.cli.progress import Progress
@@ -70,7 +70,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
 )
 @click.argument("other", required=False, metavar="ATTENTION]", shell_complete=completes.subjects)
 @click.option("--all", "everything", is_flag=True, help="Decide the whole catalogue.")
-@format_options()
+@format_options((*FORMS, "rocq"))
 @width_option
 @click.option(
     "--label",
@@ -179,10 +179,12 @@ class Request:
     def check_what(self) -> None:
         """Refuse options that do not go with what is to be proven. Raises `SymattnError`."""
         several = self.name is None or self.everything
+        if self.out.form == "rocq" and self.everything:
+            raise SymattnError("--format rocq: give one name or equation, not --all")
         if self.certificate is not None and several:
             raise SymattnError("--certificate: give one name or equation")
-        if self.numbers is not None and (several or self.out.form == "json"):
-            raise SymattnError("--with: give one name or equation, and a format other than json")
+        if self.numbers is not None and (several or self.out.form in ("json", "rocq")):
+            raise SymattnError("--with: give one name or equation, and another format")
         if self.everything and self.name is not None:
             raise SymattnError("prove: give a name or --all, not both")
         own = self.other is not None or (self.name is not None and "=" in self.name)
@@ -198,7 +200,11 @@ def _listed(out: Output) -> Status:
     from symattn.algebra.identities import IDENTITIES
     from symattn.algebra.identities.listing import catalogue, catalogue_data
 
-    if out.form == "json":
+    if out.form == "rocq":
+        from symattn.algebra.rocq.terms import library
+
+        out.put(library())
+    elif out.form == "json":
         out.put_data(catalogue_data(IDENTITIES))
     else:
         out.put([catalogue(IDENTITIES, out.brief)])
@@ -218,10 +224,14 @@ def _proven(asked: Request) -> Status:
                 of = f"{number} of {len(rows)}: " if asked.everything else ""
                 progress.at(f"proving {of}{row.name or asked.name}")
                 proofs.append(proven(row, asked.effort))
-        _show(proofs, asked)
+        written = None
+        if asked.out.form == "rocq":
+            written = write_theorem(proofs[0], asked.out)
+        else:
+            _show(proofs, asked)
     if steps is not None:
         write_certificate(proofs[0].equality, steps)
-    return worst(map(status_of, proofs))
+    return worst(map(status_of, proofs)) if written is None else written
 
 
 def _rows(asked: Request, destinations: Sequence[Destination]) -> Sequence[Identity]:

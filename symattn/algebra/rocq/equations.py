@@ -1,0 +1,157 @@
+"""Equations of numbers with the scripts that prove them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from symattn.algebra.certificate import Bound, Form, Poly, Refused
+from symattn.algebra.rocq.terms import Places, bracketed, fraction, identifier, nat
+
+#: Lines of a script, which end the goal that they begin with.
+Script: TypeAlias = tuple[str, ...]
+
+#: A side of an identity: a text of the texts of what it is about.
+Template: TypeAlias = Callable[[Sequence[str]], str]
+
+
+@dataclass(frozen=True)
+class Equation:
+    """Left = right, and a script that proves it; none where both are the same but for names.
+
+    `poly` is what the right side says, None of −∞; a sum was over `bound` before.
+    """
+
+    left: str
+    right: str
+    script: Script = ()
+    poly: Poly | None = None
+    bound: Bound | None = None
+    rule: object = None
+
+    @property
+    def proof(self) -> Script:
+        """The script of a goal that is this equation."""
+        return self.script or ("by [].",)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a range: its places, their index and number, and the equations there."""
+
+    at: Form
+    index: str
+    count: Form
+    alone: bool
+    inside: list[Any]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """All parts of a range."""
+
+    size: Form
+    parts: list[Piece]
+
+
+def have(name: str, one: Equation, kind: str = " :> R") -> Script:
+    """A step of a script: an equation with a name."""
+    first, *rest = one.proof
+    lines = (f"have {name} : {said(one, kind)}.", "{ " + first, *map(indented, rest))
+    return (*lines[:-1], lines[-1] + " }")
+
+
+def said(one: Equation, kind: str = " :> R") -> str:
+    """An equation as a statement about numbers, or scores."""
+    sides = (f"({side})" if side[:3] == "if " else side for side in (one.left, one.right))
+    return " = ".join(sides) + kind
+
+
+def indented(line: str) -> str:
+    """A line further to the right."""
+    return f"  {line}"
+
+
+def within(bound: Bound, one: Equation) -> Equation:
+    """The sums of both sides of an equation."""
+    for name, size in reversed(bound):
+        script = (f"apply: sum_eq => {identifier(name)} lt{identifier(name)}.", *one.script)
+        left, right = (summed_text([(name, size)], side) for side in (one.left, one.right))
+        one = Equation(left, right, script if one.script else ())
+    return one
+
+
+def summed_text(bound: Bound, body: str) -> str:
+    """Σ over indices, the last one innermost."""
+    for name, size in reversed(bound):
+        body = f"sum {nat(size)} (fun {identifier(name)} => {body})"
+    return body
+
+
+def sums_text(sizes: Sequence[tuple[str, Form]], body: str, places: Places | None) -> str:
+    """Σ over indices whose ranges are at other places."""
+    for name, size in reversed(sizes):
+        body = f"sum {nat(size, places)} (fun {identifier(name)} => {body})"
+    return body
+
+
+def function(place: Form, name: str = "#rest") -> str:
+    """A place as a function of an index."""
+    return f"(fun {identifier(name)} => {nat(place)})"
+
+
+def turned(one: Equation) -> Equation:
+    """An equation from right to left."""
+    return Equation(one.right, one.left, ("symmetry.", *one.script) if one.script else ())
+
+
+def times_script(one: Equation) -> Script:
+    """The proof that equal numbers are so times another one."""
+    return ("apply: (congr1 ( *%R _)).", *one.script) if one.script else ()
+
+
+def some(poly: Poly | None) -> Poly:
+    """A polynomial that is not −∞."""
+    if poly is None:
+        raise Refused("−∞ on both sides has no proof in Rocq yet")
+    return poly
+
+
+def product_text(words: Sequence[str]) -> str:
+    """A product."""
+    return " * ".join(map(bracketed, words)) if len(words) > 1 else "".join(words) or "1"
+
+
+def to_power(text: str, turns: int) -> str:
+    """A text to a whole power."""
+    word = text if turns > 0 else f"{bracketed(text)}^-1"
+    return word if abs(turns) == 1 else f"{bracketed(word)} ^+ {abs(turns)}"
+
+
+def nested(texts: Sequence[str]) -> str:
+    """A + (b + (c + …))."""
+    *before, out = texts
+    for text in reversed(before):
+        out = f"{text} + ({out})"
+    return out
+
+
+def weighted_text(numbers: Sequence[Fraction], texts: Sequence[str]) -> str:
+    """A sum of texts, each times its number."""
+    words = []
+    for c, text in zip(numbers, texts, strict=True):
+        factor = fraction(abs(c))
+        words.append(f"{factor if c > 0 else f'(- {factor})'} * ({text})")
+    return " + ".join(words)
+
+
+def sum_text(numbers: Sequence[Fraction], texts: Sequence[str]) -> str:
+    """A sum of texts times numbers, as a polynomial is written."""
+    words = []
+    for c, text in zip(numbers, texts, strict=True):
+        scaled_ = fraction(abs(c)) if text == "1" else f"{fraction(abs(c))} * {bracketed(text)}"
+        word = text if abs(c) == 1 else scaled_
+        words.append(word if c > 0 else f"- {bracketed(word)}")
+    return " + ".join(words) or "0"

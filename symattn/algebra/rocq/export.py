@@ -1,0 +1,209 @@
+"""A certificate as a file of Rocq: the statement about MathComp's matrices, and its proof."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.algebra.certificate import (
+    Atom,
+    Checker,
+    Data,
+    Goal,
+    Refused,
+    Replay,
+    goal_of,
+    number,
+    plus_form,
+    variable,
+)
+from symattn.algebra.rocq.equations import Equation, Piece, Pieces, have, indented
+from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
+from symattn.algebra.rocq.writer import ProofWriter
+from symattn.algebra.traces import Tracing
+
+_HEAD = """\
+From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
+From mathcomp Require Import ring zify.
+From Symattn Require Import symattn.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+"""
+
+
+class Exporting(Replay):
+    """A replay that keeps the equations of its run."""
+
+    def __init__(self, goal: Goal, uses: Sequence[Data], orders: dict[Atom, int]) -> None:
+        super().__init__(goal, uses, False)
+        self.orders = orders
+
+    def checker(self, steps: Sequence[Data], positive: Sequence[str] = ()) -> Checker:  # type: ignore[override]
+        """A checker whose run becomes a script."""
+        return ProofWriter(steps, positive, self.orders)
+
+
+def exported(certificate: Data, name: str = "statement") -> str:
+    """The file of Rocq. Raises `Refused` for what has no lemma or no term there yet."""
+    goal, uses, proof = goal_of(certificate["statement"]), certificate["uses"], certificate["proof"]
+    if certificate["letters_only"] and not proof.get("same"):
+        proof = Tracing(goal, uses, False).proof(goal, [])
+    if "cases" in proof or "half" in proof:
+        raise Refused("cases of sizes have no proof in Rocq yet")
+    orders: dict[Atom, int] = {}
+    while True:
+        before, replay = dict(orders), Exporting(goal, uses, orders)
+        replay.check(proof, replay.goal)
+        if orders == before:
+            break
+    writers = [run.checker for run in replay.runs]
+    return Document(goal, uses, writers, identifier(name.replace("-", "_"))).text(certificate)
+
+
+class Document:
+    """The parts of the file."""
+
+    def __init__(self, goal: Goal, uses: Sequence[Data], writers: Sequence[Any], name: str) -> None:
+        self.goal, self.uses, self.writers, self.name = goal, uses, writers, name
+        sides = zip((goal.left, goal.right), goal.steps, strict=True)
+        self.sides = [_without_steps(side, steps) for side, steps in sides]
+        parts = [*self.sides, *(side for pair in goal.where for side in pair)]
+        found = {s for part in parts for s in part.atoms(sympy.MatrixSymbol)}
+        self.letters = sorted(found, key=lambda one: one.name)
+        self.sizes = sizes_in([*parts, *(s for one in found for s in one.shape)])
+        symbols = {s for part in parts for s in part.free_symbols if isinstance(s, sympy.Symbol)}
+        self.numbers = sorted({s for s in symbols if s.name not in self.sizes}, key=str)
+
+    def text(self, certificate: Data) -> str:
+        """The whole file."""
+        lines = "\n   ".join(self.goal.lines(certificate["statement"]))
+        theorem = self.theorem()
+        body = "\n".join([*self.identities(), *theorem])
+        field = "rcfType" if "Num.sqrt" in body else "realFieldType"
+        variables = f"Variables (R : {field}) (e : exponential R)"
+        variables += " (ln : logarithm e)" if re.search(r"\bln\b", body) else ""
+        variables += " (t : circle R)" if re.search(r"\b(cos|sin) t\b", body) else ""
+        return (
+            f"(* {lines} *)\n{_HEAD}\nSection Statement.\n{variables}.\n{body}\n"
+            f"End Statement.\nPrint Assumptions {self.name}.\n"
+        )
+
+    def identities(self) -> Iterator[str]:
+        """Identities of polynomials."""
+        for writer in self.writers:
+            for text, name in writer.identities.items():
+                yield f"Lemma {name} : {text}"
+
+    def variables(self) -> str:
+        """The sizes, letters and numbers of the statement."""
+        words = [f"({' '.join(map(identifier, self.sizes))} : nat)"] if self.sizes else []
+        for one in self.letters:
+            rows, columns = map(size, one.shape)
+            permutes = one.name in self.goal.permuting
+            kind = f"'S_{rows}" if permutes else f"'M[R]_({rows}, {columns})"
+            words.append(f"({identifier(one.name)} : {kind})")
+        if self.numbers:
+            words.append(f"({' '.join(identifier(s.name) for s in self.numbers)} : R)")
+        return " ".join(words)
+
+    def assumed(self) -> Iterator[tuple[str, str]]:
+        """What is assumed, and what is done with it: sizes, positive letters, equations."""
+        for k, one in enumerate(self.sizes):
+            yield f"(0 < {identifier(one)})%N", f"k'size{k}"
+        for one in self.letters:
+            name = identifier(one.name)
+            if one.name in self.goal.positive:
+                yield f"(forall i j, 0 < {name} i j)", f"/ent_gt0 k'{name}_gt0"
+        for s in self.numbers:
+            if s.is_positive:
+                yield f"0 < {identifier(s.name)}", f"k'{identifier(s.name)}_gt0"
+        for k, (one, other) in enumerate(self.goal.where):
+            sides = (matrix(side, self.goal.permuting) for side in (one, other))
+            yield " = ".join(f"({one})" if " : " in one else one for one in sides), f"k'assumed{k}"
+
+    def theorem(self) -> Iterator[str]:
+        """The statement and its proof."""
+        for kind, *_ in self.uses:
+            if kind not in ("letter", "number", "known"):
+                raise Refused(f"an assumed equation ({kind}) has no proof in Rocq yet")
+        sides = [matrix(side, self.goal.permuting) for side in self.sides]
+        assumed = [*self.assumed()]
+        words = "".join(f"{one} ->\n  " for one, _ in assumed)
+        kind = "" if isinstance(self.goal.left, MatrixExpr) else " :> R"
+        left, right = (f"({side})" if " : " in side else side for side in sides)
+        yield f"Theorem {self.name} {self.variables()} :\n  {words}{left}\n  = {right}{kind}."
+        yield "Proof."
+        if assumed:
+            yield f"move=> {' '.join(name for _, name in assumed)}."
+        known = [use for use in self.uses if use[0] == "known"]
+        for number_, (_, k, flipped) in enumerate(known):
+            given = f"(esym k'assumed{k})" if flipped else f"k'assumed{k}"
+            yield f"known_entries {given} k'known{number_}."
+        yield from (f"subst {self._defined(use)}." for use in self.uses if use not in known)
+        if not self.writers:
+            yield "by []."
+        for writer in self.writers:
+            (found,) = writer.frames[0]
+            if isinstance(self.goal.left, MatrixExpr):
+                yield "open_entries."
+                yield from _parts(found, lambda inner: _parts(inner, _exact))
+            else:
+                yield from _exact(found.parts[0].inside[0].parts[0].inside[0])
+        yield "Qed."
+
+    def _defined(self, use: Data) -> str:
+        """The letter that an equation defines."""
+        _, k, flipped = use
+        one = self.goal.where[k][flipped]
+        if not isinstance(one, sympy.MatrixSymbol | sympy.Symbol):
+            raise Refused("an equation that defines a transpose has no proof in Rocq yet")
+        return identifier(one.name)
+
+
+def _without_steps(side: sympy.Basic, steps: Sequence[tuple[str, sympy.Basic]]) -> sympy.Basic:
+    """A side, the steps of its derivation being put in for their letters."""
+    for name, expr in reversed(steps):
+        letters = [one for one in side.atoms(sympy.MatrixSymbol) if one.name == name]
+        side = side.xreplace(dict.fromkeys(letters, expr))
+    return side
+
+
+def _parts(pieces: Pieces, inside: Callable[[Any], Iterator[str]]) -> Iterator[str]:
+    """For all places below a size, in parts."""
+    *before, last = pieces.parts
+    name, low = f"k'{last.index.strip('#')}whole", number(0)
+    if not before and not last.alone:
+        name = identifier(last.index)
+        yield f"move=> {name} lt{name}."
+        yield from inside(last.inside[0])
+        return
+    yield f"move=> {name} lt{name}."
+    for piece in before:
+        low = plus_form(low, piece.count)
+        yield f"case: (below_or {name} {nat(low)}) => [?|?]."
+        yield f"{{ {_place(piece, name)}"
+        yield from map(indented, inside(piece.inside[0]))
+        yield "}"
+    yield _place(last, name)
+    yield from inside(last.inside[0])
+
+
+def _place(piece: Piece, name: str) -> str:
+    """The place of a part that an index is at."""
+    if piece.alone:
+        return f"have ? : {name} = {nat(piece.at)} by lia. subst {name}."
+    own, low = identifier(piece.index), plus_form(piece.at, variable(piece.index), -1)
+    return (
+        f"have [{own} lt{own} ?] : exists2 {own}, ({own} < {nat(piece.count)})%N & "
+        f"{name} = {nat(piece.at)} by exists ({name} - {nat(low)})%N; lia. subst {name}."
+    )
+
+
+def _exact(one: Equation) -> Iterator[str]:
+    yield from have("k'entry", one)
+    yield "same_sizes k'entry."

@@ -1,0 +1,436 @@
+"""Equations of polynomials: their chains, and the identities that `ring` and `field` decide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+import sympy
+
+from symattn.algebra.certificate import (
+    Atom,
+    Checker,
+    Env,
+    Mono,
+    Poly,
+    Refused,
+    constant,
+    single,
+    terms_of,
+)
+from symattn.algebra.rocq.equations import (
+    Equation,
+    Script,
+    Template,
+    have,
+    some,
+)
+from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, scalar
+from symattn.algebra.rocq.texts import Spelling
+
+
+class Reasoning(Spelling):
+    """A checker that proves identities of what it finds."""
+
+    @contextmanager
+    def framed(self) -> Iterator[list[Any]]:
+        """The equations of the parts of what is worked out here."""
+        self.frames.append([])
+        yield self.frames[-1]
+        self.frames.pop()
+
+    def keep(self, one: Any) -> None:
+        """Keep what was found for the part around it."""
+        self.frames[-1].append(one)
+
+    def fresh(self, letter: str) -> str:
+        """A name that nothing else in the script has."""
+        return f"k'{letter}{next(self.numbers)}"
+
+    def chain(self, *equations: Equation) -> Equation:
+        """From the left side of the first equation to the right side of the last."""
+        kept = [one for one in equations if one.script]
+        first, last = equations[0], equations[-1]
+        if len(kept) <= 1:
+            script = kept[0].script if kept else ()
+        else:
+            *before, term = given = [self.fresh("E") for _ in kept]
+            script = tuple(chain.from_iterable(map(have, given, kept)))
+            for name in reversed(before):
+                term = f"(etrans {name} {term})"
+            script += (f"exact: {term}.",)
+        return replace(last, left=first.left, script=script)
+
+    def known(self, poly: Poly | None, left: str = "", script: Script = ()) -> Equation:
+        """An equation whose right side is a polynomial."""
+        right = "None" if poly is None else self.text(poly)
+        same = bracketed(left) in ("", "()", bracketed(right))
+        return Equation(left or right, right, () if same else script, poly)
+
+    def algebra(self, left: Template, right: Template, *about: Poly | Equation) -> Equation:
+        """An identity of texts of polynomials; of an equation its left side is meant."""
+        concrete = [one.left if isinstance(one, Equation) else self.text(one) for one in about]
+        sides = left(concrete), right(concrete)
+        if bracketed(sides[0]) == bracketed(sides[1]):
+            return Equation(*sides)
+        named = {k: self.fresh("C") for k, one in enumerate(about) if _is_proven(one)}
+        polys = [one.poly or {} if isinstance(one, Equation) else one for one in about]
+        names_, divided = self.variables(
+            polys, f"{left(['@'] * len(about))} {right(['@'] * len(about))}"
+        )
+        facts = [*self.signs_of(names_, divided), *self.squares(names_)]
+        texts = [self.text(poly, None, names_) for poly in polys]
+        given = [f"c{k}" if k in named else text for k, text in enumerate(texts)]
+        hypotheses = [one for one, _ in facts] + [f"c{k} = {texts[k]}" for k in named]
+        letters = [*(f"c{k}" for k in named), *names_.values()]
+        name = self.lemma(letters, hypotheses, f"{left(given)} = {right(given)} :> R", len(named))
+        words = [f"@{name}", *("_" for _ in named), *(f"({self.value_of(a)})" for a in names_)]
+        term = " ".join([*words, *(why for _, why in facts), *named.values()])
+        known = [
+            have(named[k], one)
+            for k, one in enumerate(about)
+            if isinstance(one, Equation) and k in named
+        ]
+        return Equation(*sides, (*chain.from_iterable(known), f"exact: ({term})."))
+
+    def variables(
+        self, polys: Sequence[Poly], texts: str
+    ) -> tuple[dict[Any, str], set[Atom] | None]:
+        """Variables in the place of atoms, and the atoms that are divided by.
+
+        Where nothing is cancelled 1/x has a variable of its own, and they are None.
+        """
+        inside = self.opened_up(polys)
+        above, below = ({atom for atom, p in inside if (p > 0) is way} for way in (True, False))
+        names_: dict[Any, str] = {}
+        for atom in sorted({atom for atom, _ in inside if atom[0] != "poly"}, key=str):
+            names_[atom] = f"x{len(names_)}"
+        divided = re.search(r"/ \(*@|@[^@]*\^-1", texts)
+        if divided or above & below or any(atom[0] == "poly" for atom in below):
+            return names_, below
+        return names_ | {(a, -1): f"y{x[1:]}" for a, x in names_.items() if a in below}, None
+
+    def lemma(
+        self, letters: Sequence[str], hypotheses: Sequence[str], said: str, named: int
+    ) -> str:
+        """The name of an identity of numbers, the last hypotheses being equations to put in."""
+        words = " -> ".join([*hypotheses, said])
+        how = "field" if " / " in words or "^-1" in words else "ring"
+        plain = hypotheses[: len(hypotheses) - named]
+        facts = [f"h{k}" for k, one in enumerate(plain) if " = " in one]
+        how += f": {' '.join(facts)}" if facts else ""
+        how += "; nz" if how[0] == "f" else ""
+        if not letters:
+            return self.identity(words, f"{how}.")
+        intro = [*letters, *(f"h{k}" for k in range(len(plain))), *("->" for _ in range(named))]
+        lemma = f"forall {' '.join(letters)} : R, {words}"
+        return self.identity(lemma, f"move=> {' '.join(intro)}; {how}.")
+
+    def value_of(self, atom: Any) -> str:
+        """What a variable of an identity stands for."""
+        if isinstance(atom[1], int) and atom[1] == -1 and isinstance(atom[0], tuple):
+            return f"({bracketed(self.value_of(atom[0]))})^-1"
+        return self.base(atom, self.orders.get(atom, 1), None)
+
+    def opened_up(self, polys: Sequence[Poly]) -> set[tuple[Atom, Fraction]]:
+        """The atoms and exponents in polynomials, and in the sums that are divided by there."""
+        out: set[tuple[Atom, Fraction]] = set()
+        for poly in polys:
+            for mono in poly:
+                for atom, p in mono:
+                    out.add((atom, p))
+                    if atom[0] == "poly":
+                        out |= self.opened_up([dict(atom[1])])
+        return out
+
+    def signs_of(
+        self, names_: Mapping[Any, str], divided: set[Atom] | None
+    ) -> Iterator[tuple[str, str]]:
+        """Which atoms are positive, and why, where some are divided by."""
+        if divided is None:
+            return
+        plain = Checker((), tuple(self.positive))
+        plain.sizes, plain.count = {**self.sizes}, self.count
+        plain.permuted.update(self.permuted)
+        positive = {a for a in (*names_, *divided) if plain.is_positive(a) and plain.is_filled(a)}
+        if divided - positive:
+            raise Refused("a division by what may be 0 has no proof in Rocq yet")
+        for atom, name in names_.items():
+            if atom in positive:
+                yield f"0 < {name}", "ltac:(pos)"
+
+    def squares(self, names_: Mapping[Any, str]) -> Iterator[tuple[str, str]]:
+        """Sin² = 1 − cos², [i = j]² = [i = j] and √2² = 2 for the atoms with these variables."""
+        for atom, name in names_.items():
+            match atom:
+                case ("δ", *_):
+                    condition = self.atom(atom, None).removesuffix("%:R")
+                    yield f"{name} ^+ 2 = {name}", f"(@condition_square R {condition})"
+                case ("prime", value):
+                    yield f"{name} ^+ {self.orders[atom]} = {value}%:R", "ltac:(roots)"
+                case ("fn", "sin", items) if ("fn", "cos", items) in names_:
+                    other = names_["fn", "cos", items]
+                    angle = f"(sin2 t ({self.text(dict(items))}))"
+                    yield f"{name} ^+ 2 = 1 - {other} ^+ 2", angle
+
+    def combined(self, template: Template, out: Poly, *about: Equation | Poly) -> Equation:
+        """What a template of equations is, as a polynomial."""
+        one = self.algebra(lambda given: template(given[:-1]), lambda given: given[-1], *about, out)
+        return replace(one, poly=out)
+
+    def identity(self, lemma: str, proof: str) -> str:
+        """The name of a lemma."""
+        return self.identities.setdefault(
+            f"{lemma}.\nProof. {proof} Qed.", f"identity{len(self.identities) + 1}"
+        )
+
+    def condition_is(self, left: str, poly: Poly) -> Equation:
+        """Whether two places are the same, as a number."""
+        if poly in ({}, constant(1)):
+            return self.known(
+                poly, left, (f"apply: condition_{'true' if poly else 'false'}; conditions.",)
+            )
+        return self.known(poly, left, ("apply: condition_eq; conditions.",))
+
+    def applied_to(self, one: Equation, function: str) -> Equation:
+        """A function of both sides."""
+        left, right = (f"{function} {bracketed(side)}" for side in (one.left, one.right))
+        name = {"e": "ex e", "ln": "lg ln"}.get(function, function)
+        return Equation(
+            left, right, (f"apply: (congr1 ({name})).", *one.script) if one.script else ()
+        )
+
+
+def _is_proven(one: Poly | Equation) -> bool:
+    return isinstance(one, Equation) and bool(one.script)
+
+
+class Functions(Reasoning):
+    """A checker that proves what functions of polynomials are."""
+
+    def of_scalar(self, value: sympy.Expr, env: Env) -> Equation:
+        """A number of a rule."""
+        leaves: list[Equation] = []
+
+        def leaf(one: sympy.Basic) -> str:
+            leaves.append(self.of_leaf(one, env))
+            return f"\0{len(leaves) - 1}\0"
+
+        text = scalar(value, leaf)
+
+        def template(given: Sequence[str]) -> str:
+            out = text
+            for k, words in enumerate(given):
+                out = out.replace(f"\0{k}\0", words)
+            return out
+
+        return self.combined(template, self.scalar(value, env), *leaves)
+
+    def of_leaf(self, value: sympy.Basic, env: Env) -> Equation:
+        """A symbol, a root or a power of e of a rule."""
+        poly, left = self.scalar(value, env), self.leaf_text(value, env)
+        match value:
+            case sympy.exp(args=(inner,)):
+                inside = self.of_scalar(inner, env)
+                return self.chain(self.applied_to(inside, "e"), self.of_power(inside.poly or {}))
+            case sympy.tanh(args=(inner,)):
+                return self.of_function("tanh", self.of_scalar(inner, env), poly)
+            case sympy.Symbol() if value in env:
+                return self.known(poly, left, ("by rewrite ?natrD ?natrM.",))
+        if any(len(mono) > 1 for mono in poly):
+            raise Refused("a root of a product has no proof in Rocq yet")
+        right = self.text(poly)
+        if bracketed(left).strip("()") == bracketed(right).strip("()"):
+            return Equation(left, right, (), poly)
+        return self.known(poly, left, ("by roots.",))
+
+    def lifted(self, one: Equation) -> Equation:
+        """An equation of what may be −∞; a number x is Some x there."""
+        if one.poly is None or self.may_hide(one.rule):  # type: ignore[arg-type]
+            right = one.right if one.poly is None else f"Some ({one.right})"
+            return replace(one, right=right)
+        script = ("congr Some.", *one.script) if one.script else ()
+        return replace(one, left=f"Some ({one.left})", right=f"Some ({one.right})", script=script)
+
+    def of_exp(self, left: str, inside: Equation, hides: bool) -> Equation:
+        """E to what may be −∞, or to a number."""
+        if not hides:
+            return self.chain(self.applied_to(inside, "e"), self.of_power(some(inside.poly)))
+        name, lifted = self.fresh("M"), self.lifted(inside)
+        script: Script = ("by [].",)
+        if lifted.script:
+            script = (*have(name, lifted, " :> score R"), f"by rewrite {name}.")
+        if inside.poly is None:
+            return Equation(left, "0", script)
+        return self.chain(Equation(left, f"e ({inside.right})", script), self.of_power(inside.poly))
+
+    def of_power(self, poly: Poly) -> Equation:
+        """E to a polynomial is a product over its terms."""
+        out, left = self.exp(poly), f"e ({self.text(poly)})"
+        if not poly:
+            return self.known(out, left, ("exact: ex0.",))
+        pieces = [self.of_power_of_term(mono, c) for mono, c in terms_of(poly)]
+        if len(pieces) == 1:
+            return pieces[0]
+        script: Script = ()
+        term = ""
+        for k, one in enumerate(pieces):
+            name = self.fresh("T") if one.script else "erefl"
+            script += have(name, one) if one.script else ()
+            term = f"(ex_add {term} {name})" if k else name
+        product = " * ".join(bracketed(one.right) for one in pieces)
+        taken = Equation(left, product, (*script, f"exact: {term}."))
+        polys = [one.poly or {} for one in pieces]
+        return self.chain(
+            taken, self.combined(lambda given: " * ".join(map(bracketed, given)), out, *polys)
+        )
+
+    def of_power_of_term(self, mono: Mono, c: Fraction) -> Equation:
+        """E to one term."""
+        out = self.exp({mono: c})
+        conditions = [atom for atom, _ in mono if atom[0] == "δ"]
+        logarithm = next(iter(mono))[0] if len(mono) == 1 else None
+        if len(conditions) > 1:
+            raise Refused("e to a product of conditions has no proof in Rocq yet")
+        if conditions:
+            return self.of_power_if(conditions[0], mono, c, out)
+        if logarithm and logarithm[:2] == ("fn", "ln"):
+            if c.denominator != 1:
+                raise Refused("a root of e to a logarithm has no proof in Rocq yet")
+            inner = dict(logarithm[2])
+            if not self.all_positive(inner):
+                raise Refused("a logarithm of what may be negative has no proof in Rocq yet")
+            return self.whole_power(mono, c, self.text(inner), (int(c), 1), ("ln", inner, out))
+        ((atom, p),) = next(iter(out))
+        turns, order = self.rooted_power(atom, p)
+        if turns == order == 1:
+            return self.known(out)
+        return self.whole_power(
+            mono, c, self.base(atom, order, None), (turns, order), ("power", out, out)
+        )
+
+    def whole_power(
+        self,
+        mono: Mono,
+        c: Fraction,
+        base: str,
+        times_: tuple[int, int],
+        what: tuple[str, Poly, Poly],
+    ) -> Equation:
+        """E^(k x) is (e^x)^k, and e^(k ln x) is x^k."""
+        turns, order = times_
+        lemma, inner, out = what
+        sign, scale = "- " if c < 0 else "", "" if order == 1 else f" / {order}%:R"
+        shown = self.algebra(
+            lambda g: g[0],
+            lambda g: f"{sign}({abs(turns)}%:R * ({g[1]}{scale}))",
+            {mono: c},
+            {mono: Fraction(1)},
+        )
+        name = self.fresh("I")
+        known = have(name, shown) if shown.script else ()
+        given = name if shown.script else "erefl"
+        word = f"{bracketed(base)}^-1" if c < 0 else base
+        right = f"{bracketed(word)} ^+ {abs(turns)}"
+        lemma = f"ex_{lemma}{'N' if c < 0 else ''}"
+        proof = (
+            f"exact: ({lemma} e {given})."
+            if what[0] == "power"
+            else f"by apply: ({lemma} _ {given}); pos."
+        )
+        taken = Equation(f"e ({self.term(mono, c)})", right, (*known, proof))
+        if what[0] == "ln":
+
+            def template(given: Sequence[str]) -> str:
+                below = f"{bracketed(given[0])}^-1" if c < 0 else given[0]
+                return f"{bracketed(below)} ^+ {abs(turns)}"
+
+            return self.chain(taken, self.combined(template, out, inner))
+        same = Equation(
+            right, self.text(out), ("by rewrite expr1.",) if abs(turns) == 1 else (), out
+        )
+        return self.chain(taken, same)
+
+    def of_power_if(self, condition: Atom, mono: Mono, c: Fraction, out: Poly) -> Equation:
+        """E^([i = j] x) is 1 + [i = j] (e^x − 1)."""
+        rest = frozenset(pair for pair in mono if pair[0] != condition)
+        inner, holds = self.of_power({rest: c}), single(condition)
+        shown = self.algebra(
+            lambda given: given[0],
+            lambda given: f"{given[1]} * {bracketed(given[2])}",
+            {mono: c},
+            holds,
+            {rest: c},
+        )
+        given = self.fresh("I"), self.fresh("I")
+        script = (
+            *have(given[0], shown),
+            *have(given[1], inner),
+            f"exact: (ex_if {' '.join(given)}).",
+        )
+        right = f"1 + {self.text(holds)} * ({inner.right} - 1)"
+        taken = Equation(f"e ({self.term(mono, c)})", right, script)
+        end = self.combined(lambda g: f"1 + {g[0]} * ({g[1]} - 1)", out, holds, inner.poly or {})
+        return self.chain(taken, end)
+
+    def of_function(self, name: str, inside: Equation, poly: Poly) -> Equation:
+        """A function of a number."""
+        moved = self.applied_to(inside, FUNCTIONS[name])
+        inner = some(inside.poly)
+        match name:
+            case "tanh" | "σ":
+                power = inner if name == "σ" else {mono: 2 * c for mono, c in inner.items()}
+                value = self.of_power(power)
+                if name == "tanh":
+                    doubled = self.algebra(
+                        lambda g: f"2%:R * ({g[0]})", lambda g: g[1], inner, power
+                    )
+                    value = self.chain(self.applied_to(doubled, "e"), value)
+                    shape = "(({0}) - 1) / (({0}) + 1)"
+                else:
+                    shape = "({0}) / (1 + ({0}))"
+                opened = Equation(moved.right, shape.format(value.left))
+                return self.chain(
+                    moved, opened, self.combined(lambda g: shape.format(g[0]), poly, value)
+                )
+            case "ln":
+                back = self.algebra(lambda g: g[0], lambda g: g[1], self.exp(poly), inner)
+                name = self.fresh("L")
+                script = (
+                    *have(name, self.chain(self.of_power(poly), back)),
+                    f"exact: (ln_of ln {name}).",
+                )
+                return self.chain(moved, self.known(poly, moved.right, script))
+            case "√" if not self.all_positive(poly):
+                raise Refused("a root of what may be negative has no proof in Rocq yet")
+            case "√":
+                bigger = self.algebra(lambda g: f"({g[0]}) ^+ 2", lambda g: g[1], poly, inner)
+                square = self.fresh("Q")
+                script = (*have(square, bigger), f"apply: (sqrt_of _ {square}); pos.")
+                return self.chain(moved, self.known(poly, moved.right, script))
+            case "cos" | "sin":
+                return self.chain(moved, self.of_angle(name, inner, poly))
+        raise Refused(f"{name} has no proof in Rocq yet")
+
+    def of_angle(self, name: str, inner: Poly, poly: Poly) -> Equation:
+        """Cosine or sine of a sum."""
+        left, angles = f"{name} t {bracketed(self.text(inner))}", terms_of(inner)
+        if any(abs(c) != 1 for _, c in angles):
+            raise Refused("a multiple of an angle has no proof in Rocq yet")
+        names_ = {
+            ("fn", word, frozenset({(mono, Fraction(1))})): f"({word} t v{k})"
+            for k, (mono, _) in enumerate(angles)
+            for word in ("cos", "sin")
+        }
+        sum_ = " + ".join(f"v{k}" if c > 0 else f"- (v{k})" for k, (_, c) in enumerate(angles))
+        variables = " ".join(f"v{k}" for k in range(len(angles)))
+        facts = " ".join(f"(sin2 t v{k})" for k in range(len(angles)))
+        lemma = f"forall {variables} : R, {name} t ({sum_}) = {self.text(poly, None, names_)}"
+        proof = f"move=> {variables}; rewrite ?(cosD, sinD, cosN, sinN); ring: {facts}."
+        values = " ".join(f"({self.term(mono, Fraction(1))})" for mono, _ in angles)
+        return self.known(poly, left, (f"exact: (@{self.identity(lemma, proof)} {values}).",))

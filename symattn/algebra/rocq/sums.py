@@ -1,0 +1,386 @@
+"""Sums in Rocq: what the steps of the checker make of them, by one lemma for each rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import reduce
+from typing import TypeAlias
+
+from symattn.algebra.certificate import (
+    Along,
+    Atom,
+    Bound,
+    Factors,
+    Form,
+    Items,
+    Mono,
+    Poly,
+    Refused,
+    Step,
+    atoms_of,
+    form_poly,
+    indices,
+    names,
+    put,
+    renamed,
+    renamed_items,
+    renamed_mono,
+    settled,
+    single,
+    terms_of,
+    times,
+    variable,
+)
+from symattn.algebra.rocq.equations import (
+    Equation,
+    Script,
+    have,
+    product_text,
+    some,
+    sum_text,
+    summed_text,
+    sums_text,
+    times_script,
+    to_power,
+    turned,
+    weighted_text,
+    within,
+)
+from symattn.algebra.rocq.reasoning import Functions
+from symattn.algebra.rocq.terms import bracketed, identifier, nat, plain
+
+#: The equations of what a step works out, the last of what it leaves to be summed.
+Parts: TypeAlias = Sequence[Equation]
+
+
+class Rewriter(Functions):
+    """A checker that proves what becomes of sums."""
+
+    def weighted(self, poly: Poly, out: Poly, inside: Sequence[Equation]) -> Equation:
+        """The sum of the terms' sums, each times its number."""
+        numbers = [c for _, c in terms_of(poly)]
+        if not numbers or numbers == [1]:
+            return inside[0] if inside else self.known(out)
+        return self.combined(lambda given: weighted_text(numbers, given), out, *inside)
+
+    def linear(self, bound: Bound, poly: Poly) -> Equation:
+        """A sum over indices of a polynomial is the sum of its terms' sums."""
+        terms = terms_of(poly)
+        numbers = [c for _, c in terms]
+        monos: list[Poly] = [{mono: Fraction(1)} for mono, _ in terms]
+        if numbers == [1]:
+            return Equation(
+                summed_text(bound, self.text(poly)), summed_text(bound, self.text(poly))
+            )
+        if not poly:
+            script = tuple(f"apply: sum_zero => {identifier(name)} _." for name, _ in bound)
+            return Equation(summed_text(bound, "0"), "0", (*script, "by []."))
+        first = self.algebra(lambda g: g[0], lambda g: weighted_text(numbers, g[1:]), poly, *monos)
+        one = Equation(first.left, first.right, first.script)
+        texts = [self.text(mono) for mono in monos]
+        for place in reversed(range(len(bound))):
+            outer = bound[place : place + 1]
+            inner = bound[place + 1 :]
+            bodies = [summed_text(inner, text) for text in texts]
+            over = Equation(
+                summed_text(outer, weighted_text(numbers, bodies)),
+                weighted_text(numbers, [summed_text(outer, body) for body in bodies]),
+                (f"exact: {self.linear_lemma(numbers)}.",),
+            )
+            one = self.chain(within(outer, one), over)
+        return one
+
+    def linear_lemma(self, numbers: Sequence[Fraction]) -> str:
+        """The lemma that a sum over one index is linear, for so many terms with these numbers."""
+        functions = [f"f{k}" for k in range(len(numbers))]
+        inside = weighted_text(numbers, [f"{f} l" for f in functions])
+        outside = weighted_text(numbers, [f"sum n {f}" for f in functions])
+        lemma = (
+            f"forall n ({' '.join(functions)} : nat -> R), sum n (fun l => {inside}) = {outside}"
+        )
+        return self.identity(lemma, "by move=> *; rewrite /sum ?big_split /= -?mulr_sumr.")
+
+    def moved(self, bound: Bound, order: Sequence[int], body: str) -> Equation:
+        """A sum with its indices in another order."""
+        current, out = list(range(len(bound))), []
+        for place, wanted in enumerate(order):
+            for k in range(current.index(wanted), place, -1):
+                outer = [bound[n] for n in current[: k - 1]]
+                a, b = (bound[n] for n in current[k - 1 : k + 1])
+                if a[0] in names(b[1]):
+                    raise Refused("a range that depends on another index has no proof in Rocq yet")
+                rest = summed_text([bound[n] for n in current[k + 1 :]], body)
+                one = Equation(
+                    summed_text([a, b], rest), summed_text([b, a], rest), ("exact: sum_swap.",)
+                )
+                out.append(within(outer, one))
+                current[k - 1], current[k] = current[k], current[k - 1]
+        whole = summed_text(bound, body)
+        return self.chain(Equation(whole, whole), *out)
+
+    def with_names(self, mono: Mono, new: Mapping[str, Form]) -> Equation:
+        """A product whose factors are in the order of one naming of indices, and of another."""
+        about = [self.atom_with_names(atom, p, new) for atom, p in atoms_of(mono)]
+        return self.combined(product_text, {renamed_mono(mono, new): Fraction(1)}, *about)
+
+    def atom_with_names(self, atom: Atom, p: Fraction, new: Mapping[str, Form]) -> Equation:
+        """A factor of such a product, a power."""
+        places = {name: nat(one) for name, one in new.items()}
+        turns, order = self.rooted_power(atom, p)
+        left, out = self.base(atom, order, places), renamed(atom, new)
+        right = self.base(out, order, None)
+        kept = {name: one for name, one in new.items() if name in indices(atom)}
+        script: Script = ()
+        if bracketed(left) != bracketed(right):
+            match atom:
+                case ("exp", mono) if order == 1:
+                    script = self.applied_to(self.with_names(mono, kept), "e").script
+                case ("sum", sizes, mono):
+                    script = within(sizes, self.with_names(mono, kept)).script
+                case ("fn", "cos" | "sin" as name, items) if order == 1:
+                    script = self.applied_to(self.items_with_names(items, kept), f"{name} t").script
+                case ("poly", items) if order == 1:
+                    script = self.items_with_names(items, kept).script
+                case _:
+                    raise Refused(f"{atom[0]} under other names has no proof in Rocq yet")
+        one = Equation(left, right, script, single(out))
+        return self.combined(lambda given: to_power(given[0], turns), single(out, p), one)
+
+    def items_with_names(self, items: Items, new: Mapping[str, Form]) -> Equation:
+        """A polynomial whose terms are in the order of another naming of indices."""
+        terms = terms_of(dict(items))
+        about = [self.with_names(mono, new) for mono, _ in terms]
+        numbers = [c for _, c in terms]
+        out = dict(renamed_items(items, new))
+        return self.combined(lambda given: sum_text(numbers, given), out, *about)
+
+    def polynomial_of(self, inside: Sequence[Equation], items: Items, out: Poly) -> Equation:
+        """A polynomial whose terms are changed."""
+        numbers = [c for _, c in terms_of(dict(items))]
+        return self.combined(lambda given: sum_text(numbers, given), out, *inside)
+
+    def rewritten(self, step: Step, bound: Bound, factors: Factors, parts: Parts) -> Equation:
+        """What a step makes of a sum. Raises `Refused` for a rule without a lemma."""
+        if step["rule"] not in _SUMS:
+            raise Refused(f"the rule {step['rule']} has no lemma in Rocq yet")
+        return _SUMS[step["rule"]](self, step, bound, factors, parts)
+
+
+def _innermost(writer: Rewriter, bound: Bound, place: int, body: str) -> tuple[Equation, Bound]:
+    """A sum with one index innermost, and the other indices."""
+    others = [k for k in range(len(bound)) if k != place]
+    return writer.moved(bound, [*others, place], body), [bound[k] for k in others]
+
+
+def _delta(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts) -> Equation:
+    """Σ_l [l = k] f(l) is f(k), or 0."""
+    atom, p = factors[step["factor"]]
+    mono, place = frozenset(factors), step["index"]
+    if not step["inside"]:
+        return _outside(writer, bound, mono, atom, p)
+    own, (index, size) = parts[0], bound[place]
+    name, value = identifier(index), writer.solved(atom, index)
+    assert value is not None
+    behind, body = bound[place + 1 :], writer.text({mono: Fraction(1)})
+    first = Equation(summed_text(bound, body), summed_text(bound, body))
+    if names(value) & {other for other, _ in behind}:
+        first, others = _innermost(writer, bound, place, body)
+        bound, behind, place = [*others, (index, size)], [], len(others)
+    rest_poly: Poly = {mono - {(atom, p)}: Fraction(1)}
+    condition, rest = f"({name} == {plain(nat(value))})%N%:R", writer.text(rest_poly)
+    one = writer.algebra(_first, _by_rest, {mono: Fraction(1)}, single(atom), rest_poly)
+    same = Equation(one.right, f"{condition} * ({rest})", ("congr (_%:R * _).", "conditions."))
+    one = writer.chain(one, same if same.left != same.right else replace(same, script=()))
+    one = _pulled(one, behind, [], body, condition, rest)
+    inner = summed_text(behind, rest)
+    lemma = f"sum_delta (v := {nat(value)}) (g := fun {name} => {inner})"
+    taken = Equation(
+        summed_text(bound[place:], body),
+        sums_text(behind, own.left, {index: nat(value)}),
+        (f"apply: ({lemma}) => [|{name} lt{name}]; first by places.", *one.proof),
+    )
+    left = [(other, put(length, {index: value})) for other, length in behind]
+    sized = Equation(taken.right, summed_text(left, own.left), ("congr (sum _ _); places.",))
+    sized = replace(sized, script=()) if sized.left == sized.right else sized
+    moved = writer.chain(taken, sized, within(left, own))
+    return writer.chain(first, within(bound[:place], moved))
+
+
+def _outside(writer: Rewriter, bound: Bound, mono: Mono, atom: Atom, p: Fraction) -> Equation:
+    """Σ_l [l = k] f(l) is 0 for a k outside."""
+    rest: Poly = {mono - {(atom, p)}: Fraction(1)}
+    whole: Poly = {mono: Fraction(1)}
+    shown = writer.algebra(_first, _by_rest, whole, single(atom), rest)
+    none = writer.condition_is(writer.atom(atom, None), {})
+    given = writer.fresh("D"), writer.fresh("Z")
+    opened = [f"apply: sum_zero => {identifier(n)} lt{identifier(n)}." for n, _ in bound]
+    known = (*have(given[0], shown), *have(given[1], none))
+    script = (*opened, *known, f"by rewrite {' '.join(given)} mul0r.")
+    return Equation(summed_text(bound, writer.text(whole)), "0", script)
+
+
+def _first(given: Sequence[str]) -> str:
+    return given[0]
+
+
+def _by_rest(given: Sequence[str]) -> str:
+    return f"{given[1]} * ({given[2]})"
+
+
+def _by_both(given: Sequence[str]) -> str:
+    return f"({given[1]}) * ({given[2]})"
+
+
+def _pulled(
+    one: Equation, inner: Bound, outer: Bound, body: str, factor: str, rest: str
+) -> Equation:
+    """From f = c g that c leaves the sums over these indices of f; others are summed within."""
+    for k in reversed(range(len(inner))):
+        name = identifier(inner[k][0])
+        left = summed_text([*inner[k:], *outer], body)
+        right = f"{factor} * ({summed_text(inner[k:], rest)})"
+        one = Equation(left, right, (f"apply: pull => {name} lt{name}.", *one.proof))
+    return one
+
+
+def _count(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts) -> Equation:
+    """Σ_l c is size · c."""
+    mono: Poly = {frozenset(factors): Fraction(1)}
+    body = writer.text(mono)
+    first, others = _innermost(writer, bound, step["index"], body)
+    pair = bound[step["index"]]
+    size = writer.known(
+        form_poly(pair[1]),
+        f"{nat(pair[1])}%:R",
+        ("by rewrite ?natrD ?natrM ?natrB ?sqr_sqrtr ?ler0n //; lia.",),
+    )
+    counted = Equation(
+        summed_text([pair], body), f"{nat(pair[1])}%:R * ({body})", ("exact: sum_const.",)
+    )
+    product = writer.combined(
+        lambda g: f"{g[0]} * ({g[1]})", times(mono, form_poly(pair[1])), size, mono
+    )
+    return writer.chain(first, within(others, writer.chain(counted, product)))
+
+
+def _permute(
+    writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts
+) -> Equation:
+    """Σ_l f(l) is Σ_l f(π(l))."""
+    place = step["index"]
+    body = writer.text({frozenset(factors): Fraction(1)})
+    name, back = step["by"]
+    inner = parts[0]
+    turned = summed_text(bound[place:], inner.left)
+    one = Equation(
+        summed_text(bound[place:], body),
+        turned,
+        (f"exact: (sum_perm {identifier(name)}{'^-1' if back else ''}).",),
+    )
+    return writer.chain(within(bound[:place], one), within(bound, inner))
+
+
+def _merge(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts) -> Equation:
+    """C Σ_l f(l) is Σ_l c f(l)."""
+    atom, p = factors[step["factor"]]
+    rest = settled({**dict(factors), atom: p - 1})
+    new = (parts[-1].bound or [])[len(bound) :]
+    names_ = {name: variable(own) for (name, _), (own, _) in zip(atom[1], new, strict=True)}
+    inner: Poly = {renamed_mono(atom[2], names_): Fraction(1)}
+    product, factor = times(rest, inner), f"({writer.text(rest)})"
+    one = writer.algebra(_first, _by_both, product, rest, inner)
+    one = _pulled(one, new, [], writer.text(product), factor, writer.text(inner))
+    named = within(new, writer.with_names(atom[2], names_))
+    shown = Equation(f"{factor} * ({writer.text(single(atom))})", one.right, times_script(named))
+    mono: Poly = {frozenset(factors): Fraction(1)}
+    split = writer.algebra(_first, _by_both, mono, rest, single(atom))
+    return within(bound, writer.chain(split, shown, turned(one)))
+
+
+def _separate(
+    writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts
+) -> Equation:
+    """The product of the sums over indices that have to do with one another."""
+    groups = [[bound[k] for k in group] for group in step["groups"]]
+    every = {name for name, _ in bound}
+    outer = settled({atom: p for atom, p in factors if not indices(atom) & every})
+    held = [
+        {atom: p for atom, p in factors if indices(atom) & {name for name, _ in group}}
+        for group in groups
+    ]
+    inside: list[Poly] = [{frozenset(one.items()): Fraction(1)} for one in held]
+    sums = [single(writer.canonical(*pair)) for pair in zip(groups, held, strict=True)]
+    whole: Poly = {frozenset(factors): Fraction(1)}
+    body, one = writer.text(whole), Equation("", "")
+    for g in reversed(range(len(groups))):
+        c = reduce(times, [*inside[:g], *sums[g + 1 :]], outer)
+        if g + 1 == len(groups):
+            one = writer.algebra(_first, _by_both, whole, c, inside[g])
+        else:
+            before = reduce(times, [*inside[: g + 1], *sums[g + 2 :]], outer)
+            again = writer.algebra(
+                lambda t: f"({t[0]}) * ({t[1]})", lambda t: f"({t[2]}) * ({t[3]})",
+                before, sums[g + 1], c, inside[g],
+            )  # fmt: skip
+            one = writer.chain(one, again)
+        behind = [pair for group in groups[g + 1 :] for pair in group]
+        factor = f"({writer.text(c)})"
+        one = _pulled(one, groups[g], behind, body, factor, writer.text(inside[g]))
+        one = writer.chain(one, _named(writer, groups[g], inside[g], sums[g], factor))
+    first = reduce(times, sums[1:], outer)
+    final = writer.algebra(
+        lambda t: f"({t[0]}) * ({t[1]})",
+        lambda t: product_text(t[2:]),
+        first,
+        sums[0],
+        outer,
+        *sums,
+    )
+    known = parts[:-1]
+    out = reduce(times, [some(found.poly) for found in known], outer)
+    order = [k for group in step["groups"] for k in group]
+    last = writer.combined(product_text, out, outer, *known)
+    return writer.chain(writer.moved(bound, order, body), one, final, last)
+
+
+def _named(writer: Rewriter, group: Bound, inside: Poly, total: Poly, factor: str) -> Equation:
+    """A factor times a sum, which is named by its places."""
+    (((_, sizes, _), _),) = next(iter(total))
+    new = {name: variable(other) for (name, _), (other, _) in zip(group, sizes, strict=True)}
+    named = within(sizes, writer.with_names(next(iter(inside)), new))
+    left = f"{factor} * ({summed_text(group, writer.text(inside))})"
+    return Equation(left, f"{factor} * ({writer.text(total)})", times_script(named))
+
+
+def _hypothesis(
+    writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts
+) -> Equation:
+    """A sum is what an assumed equation gives for it."""
+    mono: Poly = {frozenset(factors): Fraction(1)}
+    body = writer.text(mono)
+    first, others = _innermost(writer, bound, step["index"], body)
+    run, given = Along.of(bound, factors, step["index"]), parts[0]
+    group = [(run.index, run.size)]
+    held: Poly = {frozenset(run.uses): Fraction(1)}
+    left: Poly = {run.left: Fraction(1)}
+    factor = f"({writer.text(left)})"
+    apart = writer.algebra(_first, _by_both, mono, left, held)
+    taken = _pulled(apart, group, [], body, factor, writer.text(held))
+    total = single(writer.canonical(group, dict(run.uses)))
+    shown = _named(writer, group, held, total, factor)
+    out = times(left, some(given.poly))
+    last = writer.combined(lambda g: f"({g[0]}) * ({g[1]})", out, left, given)
+    return writer.chain(first, within(others, writer.chain(taken, shown, last)))
+
+
+#: The proofs of what a sum is rewritten to, by the rule of the step.
+_SUMS: Mapping[str, Callable[[Rewriter, Step, Bound, Factors, Parts], Equation]] = {
+    "delta": _delta,
+    "count": _count,
+    "hypothesis": _hypothesis,
+    "permute": _permute,
+    "merge": _merge,
+    "separate": _separate,
+}

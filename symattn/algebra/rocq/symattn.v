@@ -1,0 +1,411 @@
+(* What a proof written by `symattn prove --format rocq` stands on: what the nodes mean, as matrices
+   of MathComp, the entries of each, and one lemma for each rule of the checker. *)
+From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
+From mathcomp Require Import ring zify.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(* ---- functions of one number ---- *)
+
+(* All that is used of e^x. *)
+Record exponential (R : realFieldType) := Exponential {
+  ex :> R -> R;
+  exD : forall x y, ex (x + y) = ex x * ex y;
+  ex_gt0 : forall x, 0 < ex x }.
+
+(* All that is used of the logarithm. *)
+Record logarithm (R : realFieldType) (e : exponential R) := Logarithm {
+  lg :> R -> R;
+  lnK : forall x, 0 < x -> e (lg x) = x;
+  exK : forall x, lg (e x) = x }.
+
+(* All that is used of cosine and sine. *)
+Record circle (R : realFieldType) := Circle {
+  cos : R -> R; sin : R -> R;
+  sin2 : forall x, sin x ^+ 2 = 1 - cos x ^+ 2;
+  cosD : forall x y, cos (x + y) = cos x * cos y - sin x * sin y;
+  sinD : forall x y, sin (x + y) = sin x * cos y + cos x * sin y;
+  cosN : forall x, cos (- x) = cos x;
+  sinN : forall x, sin (- x) = - sin x }.
+
+Section Functions.
+Variables (R : realFieldType) (e : exponential R).
+Lemma ex_neq0 x : e x != 0. Proof. exact: lt0r_neq0 (ex_gt0 e x). Qed.
+Lemma ex0 : e 0 = 1.
+Proof. by apply: (mulfI (ex_neq0 0)); rewrite -exD addr0 mulr1. Qed.
+Lemma exN x : e (- x) = (e x)^-1.
+Proof. by apply: (mulfI (ex_neq0 x)); rewrite -exD subrr ex0 divff ?ex_neq0. Qed.
+Lemma exMn x k : e (x *+ k) = e x ^+ k.
+Proof. by elim: k => [|k IH]; rewrite ?mulr0n ?ex0 // mulrS exprS exD IH. Qed.
+(* e^(k x) and e^(−k x) as powers of e^x *)
+Lemma ex_power x y k : x = k%:R * y -> e x = e y ^+ k.
+Proof. by move=> ->; rewrite mulr_natl exMn. Qed.
+Lemma ex_powerN x y k : x = - (k%:R * y) -> e x = (e y)^-1 ^+ k.
+Proof. by move=> ->; rewrite exN mulr_natl exMn exprVn. Qed.
+Lemma ex_add x y a b : e x = a -> e y = b -> e (x + y) = a * b.
+Proof. by rewrite exD => -> ->. Qed.
+(* e^([b] x) = 1 + [b] (e^x − 1) *)
+Lemma ex_if (b : bool) x y z : x = b%:R * y -> e y = z -> e x = 1 + b%:R * (z - 1).
+Proof.
+move=> -> <-; case: b; rewrite ?mul1r ?mul0r ?ex0 ?addr0 //.
+by rewrite addrC subrK.
+Qed.
+Lemma ex_ln (ln : logarithm e) x y k : 0 < y -> x = k%:R * ln y -> e x = y ^+ k.
+Proof. by move=> p ->; rewrite mulr_natl exMn lnK. Qed.
+Lemma ex_lnN (ln : logarithm e) x y k : 0 < y -> x = - (k%:R * ln y) -> e x = y^-1 ^+ k.
+Proof. by move=> p ->; rewrite exN mulr_natl exMn lnK // exprVn. Qed.
+Lemma ln_of (ln : logarithm e) x y : e y = x -> ln x = y.
+Proof. by move=> <-; rewrite exK. Qed.
+Definition sigmoid (x : R) : R := e x / (1 + e x).
+Definition tanh (x : R) : R := (e (2%:R * x) - 1) / (e (2%:R * x) + 1).
+End Functions.
+
+(* ---- numbers and −∞ ---- *)
+
+Section Scores.
+Variables (R : realFieldType) (e : exponential R).
+(* A score is a number or −∞, which is None. *)
+Definition score := option R.
+(* x + y, which is −∞ where one of them is *)
+Definition plus (x y : score) : score :=
+  if x is Some a then if y is Some b then Some (a + b) else None else None.
+(* e^x, and e^(−∞) = 0 *)
+Definition exo (x : score) : R := if x is Some a then e a else 0.
+End Scores.
+
+(* ---- what the nodes mean ---- *)
+
+Section Nodes.
+Variables (R : realFieldType) (e : exponential R) (n m : nat).
+Implicit Types (A B S : 'M[R]_(n, m)).
+(* softmax(S)_ij = e^(s_ij) / Σ_l e^(s_il) *)
+Definition softmax S : 'M[R]_(n, m) := \matrix_(i, j) (e (S i j) / \sum_l e (S i l)).
+(* the same of scores that may be −∞ *)
+Definition softmax_oo (S : 'M[score R]_(n, m)) : 'M[R]_(n, m) :=
+  \matrix_(i, j) (exo e (S i j) / \sum_l exo e (S i l)).
+(* softmax1(S)_ij = e^(s_ij) / (1 + Σ_l e^(s_il)) *)
+Definition softmax1 S : 'M[R]_(n, m) := \matrix_(i, j) (e (S i j) / (1 + \sum_l e (S i l))).
+(* ratio(A)_ij = a_ij / Σ_l a_il *)
+Definition ratio A : 'M[R]_(n, m) := \matrix_(i, j) (A i j / \sum_l A i l).
+Definition rowsum A : 'cV[R]_n := \col_i \sum_j A i j.
+Definition colsum A : 'rV[R]_m := \row_j \sum_i A i j.
+(* A ∘ B and A ⊘ B, entry by entry *)
+Definition had A B : 'M[R]_(n, m) := \matrix_(i, j) (A i j * B i j).
+Definition hquot A B : 'M[R]_(n, m) := \matrix_(i, j) (A i j / B i j).
+(* A / c *)
+Definition over A (c : R) : 'M[R]_(n, m) := \matrix_(i, j) (A i j / c).
+(* row i of A over r_i, column j of A over c_j *)
+Definition rowquot A (r : 'cV[R]_n) : 'M[R]_(n, m) := \matrix_(i, j) (A i j / r i 0).
+Definition colquot A (c : 'rV[R]_m) : 'M[R]_(n, m) := \matrix_(i, j) (A i j / c 0 j).
+(* c tanh(a_ij / c) *)
+Definition softcap A (c : R) : 'M[R]_(n, m) := \matrix_(i, j) (c * tanh e (A i j / c)).
+(* −Σ_l (q_il − k_jl)² *)
+Definition minus_dist2 k (Q : 'M[R]_(n, k)) (K : 'M[R]_(m, k)) : 'M[R]_(n, m) :=
+  \matrix_(i, j) (-1 * \sum_l (Q i l + -1 * K j l) ^+ 2).
+(* S + M, where M may be −∞ *)
+Definition masked S (M : 'M[score R]_(n, m)) : 'M[score R]_(n, m) :=
+  \matrix_(i, j) plus (Some (S i j)) (M i j).
+(* 0 where key j is not behind query i, which is the token at place start + i; else −∞ *)
+Definition causal (start : nat) : 'M[score R]_(n, m) :=
+  \matrix_(i, j) (if (j <= i + start)%N then Some 0 else None).
+(* 0 for the first k keys, else −∞ *)
+Definition padding (k : nat) : 'M[score R]_(n, m) :=
+  \matrix_(i, j) (if (j < k)%N then Some 0 else None).
+End Nodes.
+(* each row over its length *)
+Definition unit_rows (R : rcfType) n m (A : 'M[R]_(n, m)) : 'M[R]_(n, m) :=
+  \matrix_(i, j) (A i j / Num.sqrt (\sum_l A i l ^+ 2)).
+(* diag(v) of a column, or of a row *)
+Definition diagc (R : realFieldType) n (v : 'cV[R]_n) : 'M[R]_n :=
+  \matrix_(i, j) (if j == i then v i 0 else 0).
+Definition diagr (R : realFieldType) n (v : 'rV[R]_n) : 'M[R]_n :=
+  \matrix_(i, j) (if j == i then v 0 j else 0).
+
+(* ---- entries at natural numbers ---- *)
+
+(* Σ_(l < n) f(l) *)
+Definition sum (R : realFieldType) n (f : nat -> R) : R := \sum_(l < n) f l.
+
+(* entry (i, j) of a matrix, 0 outside *)
+Definition ent (R : realFieldType) n m (A : 'M[R]_(n, m)) (i j : nat) : R :=
+  if insub i is Some i then if insub j is Some j then A i j else 0 else 0.
+
+(* where a permutation takes a number *)
+Definition ap n (s : 'S_n) (i : nat) : nat := if insub i is Some i then s i : nat else i.
+
+Lemma entE (R : realFieldType) n m (A : 'M[R]_(n, m)) (i : 'I_n) (j : 'I_m) : A i j = ent A i j.
+Proof. by rewrite /ent !valK. Qed.
+Lemma apE n (s : 'S_n) (i : 'I_n) : ap s i = s i. Proof. by rewrite /ap valK. Qed.
+Lemma ap_lt n (s : 'S_n) i : (i < n)%N -> (ap s i < n)%N.
+Proof. by move=> p; rewrite /ap insubT /=. Qed.
+Lemma apK n (s : 'S_n) i : ap s^-1 (ap s i) = i.
+Proof.
+case: (ltnP i n) => p; last by rewrite /ap !insubF // ltnNge p.
+by rewrite -[i]/(val (Ordinal p)) !apE permK.
+Qed.
+Lemma apKV n (s : 'S_n) i : ap s (ap s^-1 i) = i.
+Proof. by have := apK s^-1 i; rewrite invgK. Qed.
+Lemma ap_eq n (s : 'S_n) i j : (ap s i == j)%N = (i == ap s^-1 j)%N.
+Proof. by apply/eqP/eqP => [<-|->]; rewrite ?apK ?apKV. Qed.
+
+(* `opens A f`: f(i, j) is entry (i, j) of A *)
+Class opens (T : Type) n m (A : 'M[T]_(n, m)) (f : nat -> nat -> T) : Prop :=
+  opensE : forall (i : 'I_n) (j : 'I_m), A i j = f i j.
+
+Section Opens.
+Variables (R : realFieldType) (e : exponential R).
+Implicit Types (n m k : nat).
+Lemma by_entries n m (A B : 'M[R]_(n, m)) f g : opens A f -> opens B g ->
+  (forall i, (i < n)%N -> forall j, (j < m)%N -> f i j = g i j) -> A = B.
+Proof. by move=> a b E; apply/matrixP => i j; rewrite a b E. Qed.
+Lemma entries_of n m (A B : 'M[R]_(n, m)) f g (a : opens A f) (b : opens B g) : A = B ->
+  forall i j, (i < n)%N -> (j < m)%N -> f i j = g i j.
+Proof. by move=> E i j p q; have := a (Ordinal p) (Ordinal q); rewrite E b. Qed.
+Lemma opens_letter n m (A : 'M[R]_(n, m)) : opens A (ent A).
+Proof. exact: entE. Qed.
+Local Ltac by_sums := rewrite /sum; do ?[apply: eq_bigr => ? _; rewrite ?mxE] => //.
+Lemma opens_tr T n m (A : 'M[T]_(n, m)) f : opens A f -> opens A^T (fun i j => f j i).
+Proof. by move=> a i j; rewrite mxE a. Qed.
+Lemma opens_add n m (A B : 'M[R]_(n, m)) f g :
+  opens A f -> opens B g -> opens (A + B) (fun i j => f i j + g i j).
+Proof. by move=> a b i j; rewrite mxE a b. Qed.
+Lemma opens_scale n m (c : R) (A : 'M[R]_(n, m)) f :
+  opens A f -> opens (c *: A) (fun i j => c * f i j).
+Proof. by move=> a i j; rewrite mxE a. Qed.
+Lemma opens_mul n k m (A : 'M[R]_(n, k)) (B : 'M_(k, m)) f g :
+  opens A f -> opens B g -> opens (A *m B) (fun i j => sum k (fun l => f i l * g l j)).
+Proof. by move=> a b i j; rewrite mxE; apply: eq_bigr => l _; rewrite a b. Qed.
+Lemma opens_mul1 n m (A : 'M[R]_(n, 1)) (B : 'M_(1, m)) f g :
+  opens A f -> opens B g -> opens (A *m B) (fun i j => f i 0%N * g 0%N j).
+Proof. by move=> a b i j; rewrite mxE big_ord1 a b. Qed.
+Lemma opens_one n : opens (1%:M : 'M[R]_n) (fun i j => if (j == i)%N then 1 else 0).
+Proof. by move=> i j; rewrite mxE eq_sym -val_eqE; case: (_ == _)%N. Qed.
+Lemma opens_const n m (c : R) : opens (const_mx c : 'M[R]_(n, m)) (fun _ _ => c).
+Proof. by move=> i j; rewrite mxE. Qed.
+Lemma opens_zero n m : opens (0 : 'M[R]_(n, m)) (fun _ _ => 0).
+Proof. by move=> i j; rewrite mxE. Qed.
+Lemma opens_perm n (s : 'S_n) : opens (perm_mx s : 'M[R]_n) (fun i j => ((ap s i == j)%N)%:R).
+Proof. by move=> i j; rewrite !mxE apE -val_eqE. Qed.
+Lemma opens_map T U n m (h : T -> U) (A : 'M[T]_(n, m)) f :
+  opens A f -> opens (map_mx h A) (fun i j => h (f i j)).
+Proof. by move=> a i j; rewrite mxE a. Qed.
+Lemma opens_row T n m k (A : 'M[T]_(n, m)) (B : 'M_(n, k)) f g : opens A f -> opens B g ->
+  opens (row_mx A B) (fun i j => if (j < m)%N then f i j else g i (j - m)%N).
+Proof.
+by move=> a b i j; rewrite mxE; case: splitP => l E; rewrite ?a ?b E //= addKn.
+Qed.
+Lemma opens_col T n m k (A : 'M[T]_(n, m)) (B : 'M_(k, m)) f g : opens A f -> opens B g ->
+  opens (col_mx A B) (fun i j => if (i < n)%N then f i j else g (i - n)%N j).
+Proof.
+by move=> a b i j; rewrite mxE; case: splitP => l E; rewrite ?a ?b E //= addKn.
+Qed.
+Lemma opens_softmax n m (S : 'M[R]_(n, m)) f : opens S f ->
+  opens (softmax e S) (fun i j => e (f i j) / sum m (fun l => e (f i l))).
+Proof. by move=> s i j; rewrite mxE s; congr (_ / _); apply: eq_bigr => l _; rewrite s. Qed.
+Lemma opens_softmax_oo n m (S : 'M[score R]_(n, m)) f : opens S f ->
+  opens (softmax_oo e S) (fun i j => exo e (f i j) / sum m (fun l => exo e (f i l))).
+Proof. by move=> s i j; rewrite mxE s; congr (_ / _); apply: eq_bigr => l _; rewrite s. Qed.
+Lemma opens_softmax1 n m (S : 'M[R]_(n, m)) f : opens S f ->
+  opens (softmax1 e S) (fun i j => e (f i j) / (1 + sum m (fun l => e (f i l)))).
+Proof. by move=> s i j; rewrite mxE s; congr (_ / (1 + _)); apply: eq_bigr => l _; rewrite s. Qed.
+Lemma opens_ratio n m (A : 'M[R]_(n, m)) f : opens A f ->
+  opens (ratio A) (fun i j => f i j / sum m (fun l => f i l)).
+Proof. by move=> s i j; rewrite mxE s; congr (_ / _); apply: eq_bigr => l _; rewrite s. Qed.
+Lemma opens_rowsum n m (A : 'M[R]_(n, m)) f : opens A f ->
+  opens (rowsum A) (fun i _ => sum m (fun l => f i l)).
+Proof. by move=> s i j; rewrite mxE; apply: eq_bigr => l _; rewrite s. Qed.
+Lemma opens_colsum n m (A : 'M[R]_(n, m)) f : opens A f ->
+  opens (colsum A) (fun _ j => sum n (fun l => f l j)).
+Proof. by move=> s i j; rewrite mxE; apply: eq_bigr => l _; rewrite s. Qed.
+Lemma opens_had n m (A B : 'M[R]_(n, m)) f g :
+  opens A f -> opens B g -> opens (had A B) (fun i j => f i j * g i j).
+Proof. by move=> a b i j; rewrite mxE a b. Qed.
+Lemma opens_hquot n m (A B : 'M[R]_(n, m)) f g :
+  opens A f -> opens B g -> opens (hquot A B) (fun i j => f i j / g i j).
+Proof. by move=> a b i j; rewrite mxE a b. Qed.
+Lemma opens_over n m (A : 'M[R]_(n, m)) f c : opens A f -> opens (over A c) (fun i j => f i j / c).
+Proof. by move=> a i j; rewrite mxE a. Qed.
+Lemma opens_rowquot n m (A : 'M[R]_(n, m)) (r : 'cV_n) f g :
+  opens A f -> opens r g -> opens (rowquot A r) (fun i j => f i j / g i 0%N).
+Proof. by move=> a b i j; rewrite mxE a b. Qed.
+Lemma opens_colquot n m (A : 'M[R]_(n, m)) (c : 'rV_m) f g :
+  opens A f -> opens c g -> opens (colquot A c) (fun i j => f i j / g 0%N j).
+Proof. by move=> a b i j; rewrite mxE a b. Qed.
+Lemma opens_softcap n m (A : 'M[R]_(n, m)) f c :
+  opens A f -> opens (softcap e A c) (fun i j => c * tanh e (f i j / c)).
+Proof. by move=> a i j; rewrite mxE a. Qed.
+Lemma opens_minus_dist2 n m k (Q : 'M[R]_(n, k)) (K : 'M[R]_(m, k)) f g :
+  opens Q f -> opens K g ->
+  opens (minus_dist2 Q K) (fun i j => (-1) * sum k (fun l => (f i l + (-1) * g j l) ^+ 2)).
+Proof.
+move=> a b i j; rewrite mxE; congr (_ * _); apply: eq_bigr => l _.
+by rewrite a b.
+Qed.
+Lemma opens_masked n m (S : 'M[R]_(n, m)) (M : 'M[score R]_(n, m)) f g :
+  opens S f -> opens M g -> opens (masked S M) (fun i j => plus (Some (f i j)) (g i j)).
+Proof. by move=> a b i j; rewrite mxE a b. Qed.
+Lemma opens_causal n m k :
+  opens (causal R n m k) (fun i j => if (j <= i + k)%N then Some 0 else None).
+Proof. by move=> i j; rewrite mxE. Qed.
+Lemma opens_causal0 n m : opens (causal R n m 0) (fun i j => if (j <= i)%N then Some 0 else None).
+Proof. by move=> i j; rewrite mxE addn0. Qed.
+Lemma opens_padding n m k :
+  opens (padding R n m k) (fun i j => if (j < k)%N then Some 0 else None).
+Proof. by move=> i j; rewrite mxE. Qed.
+Lemma opens_diagc n (v : 'cV[R]_n) f :
+  opens v f -> opens (diagc v) (fun i j => if (j == i)%N then f i 0%N else 0).
+Proof. by move=> a i j; rewrite mxE a -val_eqE. Qed.
+Lemma opens_diagr n (v : 'rV[R]_n) f :
+  opens v f -> opens (diagr v) (fun i j => if (j == i)%N then f 0%N j else 0).
+Proof. by move=> a i j; rewrite mxE a -val_eqE. Qed.
+End Opens.
+Lemma opens_unit_rows (R : rcfType) n m (A : 'M[R]_(n, m)) f : opens A f ->
+  opens (unit_rows A) (fun i j => f i j / Num.sqrt (sum m (fun l => f i l ^+ 2))).
+Proof.
+move=> a i j; rewrite mxE a; congr (_ / Num.sqrt _); apply: eq_bigr => l _.
+by rewrite a.
+Qed.
+Arguments entries_of {R n m A B f g a b}.
+#[export] Hint Opaque mulmx const_mx map_mx trmx row_mx col_mx scalar_mx perm_mx GRing.add
+  GRing.zero
+  GRing.scale softmax softmax_oo softmax1 ratio rowsum colsum had hquot over rowquot colquot softcap
+  masked causal padding diagc diagr minus_dist2 unit_rows : typeclass_instances.
+#[export] Hint Extern 0 (opens ?A _) => is_var A; exact (opens_letter A) : typeclass_instances.
+#[export] Existing Instance opens_mul1 | 1.
+#[export] Existing Instance opens_causal0 | 1.
+#[export] Existing Instances opens_tr opens_add opens_scale opens_one opens_const opens_zero
+  opens_perm opens_map opens_row opens_col opens_softmax opens_softmax_oo opens_softmax1
+  opens_ratio opens_rowsum opens_colsum opens_had opens_hquot opens_over opens_rowquot
+  opens_colquot opens_softcap opens_masked opens_causal opens_padding opens_diagc opens_diagr
+  opens_minus_dist2 opens_unit_rows | 2.
+#[export] Existing Instance opens_mul | 3.
+
+(* ---- the rules of the checker ---- *)
+
+Section Rules.
+Variables (R : realFieldType).
+Implicit Types (n m c d v : nat) (f g : nat -> R).
+Lemma sum_eq n f g : (forall l, (l < n)%N -> f l = g l) -> sum n f = sum n g.
+Proof. by move=> E; apply: eq_bigr => l _; exact: E. Qed.
+(* range *)
+Lemma sum_cut (F : nat -> R) n c d (p q r : nat -> nat) : n = (c + d)%N ->
+  (forall l, (l < c)%N -> q l = p l) -> (forall l, (l < d)%N -> r l = p (c + l)%N) ->
+  sum n (fun l => F (p l)) = sum c (fun l => F (q l)) + sum d (fun l => F (r l)).
+Proof.
+move=> -> E1 E2; rewrite /sum big_split_ord /=; congr (_ + _); apply: eq_bigr => l _.
+  by rewrite E1.
+by rewrite E2.
+Qed.
+Lemma sum_first f : sum 1 f = sum 1 (fun _ => f 0%N).
+Proof. by rewrite /sum !big_ord1. Qed.
+Lemma sum_one (x : R) : sum 1 (fun _ => x) = x.
+Proof. by rewrite /sum big_ord1. Qed.
+Lemma below_or n c : (n < c)%N \/ (c <= n)%N.
+Proof. by case: (ltnP n c) => _; [left | right]. Qed.
+(* separate *)
+Lemma pull n (c : R) f g : (forall l, (l < n)%N -> f l = c * g l) -> sum n f = c * sum n g.
+Proof. by move=> E; rewrite /sum mulr_sumr; apply: eq_bigr => l _; exact: E. Qed.
+Lemma sum_add n f g : sum n (fun l => f l + g l) = sum n f + sum n g.
+Proof. exact: big_split. Qed.
+Lemma sum_swap n m (f : nat -> nat -> R) :
+  sum n (fun a => sum m (fun b => f a b)) = sum m (fun b => sum n (fun a => f a b)).
+Proof. exact: exchange_big. Qed.
+(* delta *)
+Lemma sum_delta n v f g : (v < n)%N ->
+  (forall l, (l < n)%N -> f l = ((l == v)%N)%:R * g l) -> sum n f = g v.
+Proof.
+move=> p E; rewrite /sum (bigD1 (Ordinal p)) //= E // eqxx mul1r big1 ?addr0 // => l /negbTE nk.
+by rewrite E // (_ : (l == v :> nat) = false) ?mul0r // -nk -val_eqE.
+Qed.
+Lemma sum_zero n f : (forall l, (l < n)%N -> f l = 0) -> sum n f = 0.
+Proof. by move=> E; rewrite /sum big1 // => l _; exact: E. Qed.
+(* count *)
+Lemma sum_const n (c : R) : sum n (fun _ => c) = n%:R * c.
+Proof. by rewrite /sum sumr_const card_ord mulr_natl. Qed.
+(* permute *)
+Lemma sum_perm n (s : 'S_n) f : sum n f = sum n (fun l => f (ap s l)).
+Proof.
+rewrite /sum (reindex_inj (@perm_inj _ s)) /=; apply: eq_bigr => l _.
+by rewrite apE.
+Qed.
+(* meet *)
+Lemma meet (b : bool) (x y : R) : (b -> x = y) -> b%:R * x = b%:R * y.
+Proof. by case: b => [->|]; rewrite ?mul0r. Qed.
+(* conditions *)
+Lemma if_true (T : Type) (b : bool) (x y z : T) : b -> x = z -> (if b then x else y) = z.
+Proof. by move=> ->. Qed.
+Lemma if_false (T : Type) (b : bool) (x y z : T) : ~~ b -> y = z -> (if b then x else y) = z.
+Proof. by move=> /negbTE ->. Qed.
+Lemma condition_true (b : bool) : b -> b%:R = 1 :> R. Proof. by move=> ->. Qed.
+Lemma condition_false (b : bool) : ~~ b -> b%:R = 0 :> R. Proof. by move=> /negbTE ->. Qed.
+Lemma condition_eq (b c : bool) : b = c -> b%:R = c%:R :> R. Proof. by move=> ->. Qed.
+Lemma condition_square (b : bool) : b%:R ^+ 2 = b%:R :> R.
+Proof. by case: b; rewrite ?expr1n ?expr0n. Qed.
+Lemma if_either (b : bool) (x y : R) : (if b then x else y) = b%:R * x + (1 - b%:R) * y.
+Proof. by case: b; rewrite ?mul1r ?subrr ?mul0r ?addr0 ?subr0 ?add0r ?mul1r. Qed.
+Lemma nat_eq (i j : nat) : i = j -> i%:R = j%:R :> R. Proof. by move->. Qed.
+(* signs *)
+Lemma sum_gt0 n f : (0 < n)%N -> (forall l, (l < n)%N -> 0 < f l) -> 0 < sum n f.
+Proof.
+case: n => // n _ p; rewrite /sum big_ord_recl /=; apply: ltr_paddr; last exact: p.
+by apply: sumr_ge0 => l _; apply/ltW/p; rewrite /bump /= add1n ltnS.
+Qed.
+Lemma ent_gt0 n m (A : 'M[R]_(n, m)) : (forall i j, 0 < A i j) ->
+  forall i j, (i < n)%N -> (j < m)%N -> 0 < ent A i j.
+Proof. by move=> p i j a b; have := p (Ordinal a) (Ordinal b); rewrite entE. Qed.
+Lemma nat_gt0 n : (0 < n)%N -> 0 < n%:R :> R. Proof. by rewrite ltr0n. Qed.
+End Rules.
+
+(* roots *)
+Lemma sqrt_of (R : rcfType) (x y : R) : 0 < x -> x ^+ 2 = y -> Num.sqrt y = x.
+Proof. by move=> p <-; rewrite sqrtr_sqr gtr0_norm. Qed.
+
+(* 0 < x for what is made of positive numbers, which hypotheses say *)
+Ltac pos := cbv beta;
+  lazymatch goal with
+  | |- is_true (0 < _ + _)%R => apply: addr_gt0; pos
+  | |- is_true (0 < _ * _)%R => apply: mulr_gt0; pos
+  | |- is_true (0 < _^-1)%R => rewrite invr_gt0; pos
+  | |- is_true (0 < _ ^+ _)%R => apply: exprn_gt0; pos
+  | |- is_true (0 < sum _ _)%R => apply: sum_gt0 => [|? ?]; [lia | pos]
+  | |- is_true (0 < Num.sqrt _)%R => rewrite sqrtr_gt0; pos
+  | |- is_true (0 < 1)%R => exact: ltr01
+  | |- is_true (0 < ex _ _)%R => exact: ex_gt0
+  | |- is_true (0 < _%:R)%R => apply: nat_gt0; lia
+  | _ => solve [auto | match goal with
+      | H : forall i j, _ -> _ -> is_true (0 < ent ?A i j)%R |- is_true (0 < ent ?A _ _)%R =>
+        apply: H; lia end]
+  end.
+(* x ≠ 0 for these *)
+Ltac nz :=
+  lazymatch goal with
+  | |- is_true (_ && _) => apply/andP; split; nz
+  | _ => first [done | assumption | apply: lt0r_neq0; pos]
+  end.
+(* roots of roots *)
+Ltac roots := try rewrite -[4%N]/(2 * 2)%N exprM; rewrite ?sqr_sqrtr ?sqrtr_ge0 //;
+  try solve [apply: ltW; pos].
+(* equal places, and conditions on them *)
+Ltac places := cbv beta; rewrite ?addnK ?addKn ?apK ?apKV;
+  first [by [] | lia | rewrite ?ap_lt //; lia].
+Ltac conditions := cbv beta; rewrite ?addnK ?addKn;
+  first [by [] | lia | rewrite ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia
+  | rewrite eq_sym ?apK ?apKV ?ap_eq ?invgK ?apK ?apKV; lia].
+(* what is the same but for how a size is written *)
+Ltac sizes_of E := first
+  [ match type of E with context [@sum _ ?b _] => match goal with |- context [@sum _ ?a _] =>
+      assert_fails (constr_eq a b); replace a with b by lia end end
+  | match type of E with context [(?b + ?d)%N] => match goal with |- context [(?a + ?c)%N] =>
+      assert_fails (constr_eq (a + c)%N (b + d)%N); replace (a + c)%N with (b + d)%N by lia
+      end end ].
+Ltac same_sizes E := first [exact: E | do 12 try sizes_of E; exact: E].
+(* what an assumed equation says of entries *)
+Ltac known_entries H name :=
+  lazymatch type of H with @eq _ ?A ?B =>
+    let a := constr:(ltac:(typeclasses eauto) : opens A _) in
+    let b := constr:(ltac:(typeclasses eauto) : opens B _) in
+    pose proof (entries_of (a := a) (b := b) H) as name; cbv beta in name
+  end.
+(* entry by entry *)
+Ltac open_entries := eapply by_entries; [typeclasses eauto | typeclasses eauto | cbv beta].

@@ -1,0 +1,299 @@
+"""Sizes, numbers and matrices as terms of Rocq: how a statement is translated.
+
+What a node means is said in `symattn.v`, beside this file: the template of a node names its
+definition there. Nothing else of this package has to be trusted to know what a theorem says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from importlib.resources import files
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.algebra.certificate import Form, Refused, Term, factors_of, linear
+from symattn.nodes.arguments import symbol_of_size
+
+#: Places that are put in for indices, as texts.
+Places = Mapping[str, str]
+
+#: A node as a matrix of MathComp, by its class and what tells its kinds apart: an axis, the name
+#: of a function, ∞ where its argument may be −∞.
+NODES: Mapping[tuple[str, str], str] = {
+    ("Softmax", "1"): "softmax e {0}",
+    ("Softmax", "0"): "(softmax e {0}^T)^T",
+    ("Softmax", "1∞"): "softmax_oo e {0}",
+    ("OffByOneSoftmax", "1"): "softmax1 e {0}",
+    ("RowRatio", "1"): "ratio {0}",
+    ("LineSum", "1"): "rowsum {0}",
+    ("LineSum", "0"): "colsum {0}",
+    ("LineQuotient", "1"): "rowquot {0} {1}",
+    ("LineQuotient", "0"): "colquot {0} {1}",
+    ("Quotient", ""): "over {0} {1}",
+    ("EntryQuotient", ""): "hquot {0} {1}",
+    ("SoftCap", ""): "softcap e {0} {1}",
+    ("Diagonal", "1"): "diagc {0}",
+    ("Diagonal", "0"): "diagr {0}",
+    ("Exponential", ""): "map_mx e {0}",
+    ("Entrywise", "σ"): "map_mx (sigmoid e) {0}",
+    ("Entrywise", "tanh"): "map_mx (tanh e) {0}",
+    ("Entrywise", "ln"): "map_mx ln {0}",
+    ("Entrywise", "cos"): "map_mx (cos t) {0}",
+    ("Entrywise", "sin"): "map_mx (sin t) {0}",
+    ("Exponential", "∞"): "map_mx (exo e) {0}",
+    ("Entrywise", "√"): "map_mx Num.sqrt {0}",
+    ("Distance", ""): "minus_dist2 {0} {1}",
+    ("UnitVectors", "1"): "unit_rows {0}",
+    ("Masked", ""): "masked {0} {1}",
+    ("Causal", ""): "causal R {rows} {columns} {2}",
+    ("Padding", ""): "padding R {rows} {columns} {2}",
+    ("Stacked", "0"): "col_mx {0} {1}",
+    ("Stacked", "1"): "row_mx {0} {1}",
+    ("Filled", ""): "const_mx {2} : 'M[R]_({rows}, {columns})",
+    ("OneMatrix", ""): "const_mx 1 : 'M[R]_({rows}, {columns})",
+    ("ZeroMatrix", ""): "0 : 'M[R]_({rows}, {columns})",
+    ("Identity", ""): "1%:M : 'M[R]_{rows}",
+    ("Transpose", ""): "{0}^T",
+}
+
+#: Functions of one number, by their names in entry rules.
+FUNCTIONS: Mapping[str, str] = {
+    "√": "Num.sqrt",
+    "tanh": "tanh e",
+    "σ": "sigmoid e",
+    "ln": "ln",
+    "cos": "cos t",
+    "sin": "sin t",
+}
+
+#: The nodes whose entries may be −∞.
+_HIDING = ("Masked", "Causal", "Padding")
+
+#: Names that mean something else in Rocq, or in what stands before a theorem.
+_TAKEN = {
+    *(word for text in (*NODES.values(), *FUNCTIONS.values()) for word in re.findall(r"\w+", text)),
+    *("R", "sum", "ent", "ap", "plus", "exo", "pos", "nz", "ex", "Prop", "Set", "Type", "SProp"),
+    *("as", "at", "by", "do", "else", "end", "exists", "fix", "for", "forall", "fun", "if", "in"),
+    *("is", "let", "match", "return", "then", "using", "where", "with", "of", "Some", "None"),
+}
+
+
+def library() -> str:
+    """The file that every theorem needs: what the nodes mean, and a lemma for each rule."""
+    return files("symattn.algebra.rocq").joinpath("symattn.v").read_text("utf-8")
+
+
+def identifier(name: str) -> str:
+    """A letter, a size or an index as a name in Rocq."""
+    if name[:1] in ("#", "_"):
+        return f"k'{name[1:]}"
+    plain = name.replace("½", "'half").replace("+", "more'").replace("°", "'free")
+    if not re.fullmatch(r"[^\W\d_][\w']*", plain):
+        raise Refused(f"{name} is not a name in Rocq")
+    return f"{plain}_" if plain in _TAKEN else plain
+
+
+def bracketed(text: str) -> str:
+    """A term that may stand beside others."""
+    if re.fullmatch(r"[\w'.]+(%[RN]|%:R)?", text) or _is_closed(text):
+        return text
+    return f"({text})"
+
+
+def _is_closed(text: str) -> bool:
+    """Whether the first bracket of a text is closed by its last one."""
+    if not re.fullmatch(r"\(.*\)(%N|%:R)?", text):
+        return False
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if not depth:
+            return place == text.rindex(")")
+    return False
+
+
+def nat(one: Form, places: Places | None = None) -> str:
+    """A size or a place, places being put in for indices: (n - k - 1)%N."""
+    text = _nat(one, places or {})
+    return f"{bracketed(text)}%N" if not re.fullmatch(r"[\w'.]+", text) or text.isdigit() else text
+
+
+def _nat(one: Form, places: Places) -> str:
+    sides: tuple[list[str], list[str]] = ([], [])
+    for term, c in sorted(one, key=lambda pair: (pair[0] == "", str(pair[0]))):
+        words = _term(term, places)
+        if abs(c) != 1 or not words:
+            words = [str(abs(c)), *words]
+        sides[c < 0].append(" * ".join(words))
+    above, below = (" + ".join(side) for side in sides)
+    if not below:
+        return above or "0"
+    return f"{above or '0'} - {f'({below})' if len(sides[1]) > 1 else below}"
+
+
+def _term(term: Term, places: Places) -> list[str]:
+    match term:
+        case str():
+            factors = factors_of(term)
+            return [plain(places.get(one) or identifier(one)) for one in factors]
+        case ("π", name, back, inner):
+            return [f"(ap {identifier(name)}{'^-1' if back else ''} {nat(inner, places)})"]
+    raise Refused("a quotient of sizes has no term in Rocq yet")
+
+
+def plain(text: str) -> str:
+    """A place without its scope."""
+    return text.removesuffix("%N")
+
+
+def size(value: sympy.Expr) -> str:
+    """A size of a shape."""
+    return nat(linear(value, {}))
+
+
+def fraction(value: Fraction) -> str:
+    """A number that is not negative."""
+    if value.denominator == 1:
+        return str(value) if value in (0, 1) else f"{value}%:R"
+    return f"({fraction(Fraction(value.numerator))} / {value.denominator}%:R)"
+
+
+def root(base: str, order: int) -> str:
+    """A root of an order that is a power of 2."""
+    if order & (order - 1):
+        raise Refused(f"a root of order {order} has no term in Rocq yet")
+    for _ in range(order.bit_length() - 1):
+        base = f"Num.sqrt {bracketed(base)}"
+    return base
+
+
+def scalar(value: sympy.Basic, leaf: Callable[[sympy.Basic], str]) -> str:
+    """A number, what is neither rational nor a sum, product or whole power being a leaf."""
+
+    def inner(one: sympy.Basic) -> str:
+        return scalar(one, leaf)
+
+    match value:
+        case sympy.Rational():
+            text = fraction(abs(Fraction(int(value.p), int(value.q))))
+            return f"(- {text})" if value < 0 else text
+        case sympy.Add():
+            return f"({' + '.join(map(inner, value.args))})"
+        case sympy.Mul():
+            return f"({' * '.join(map(inner, value.args))})"
+        case sympy.Pow(exp=sympy.Integer() as power):
+            text = inner(value.base) if abs(power) == 1 else f"{inner(value.base)} ^+ {abs(power)}"
+            return f"({text})" if power > 0 else f"(({text})^-1)"
+    return leaf(value)
+
+
+def number(value: sympy.Basic) -> str:
+    """A number of a statement."""
+    return scalar(value, leaf_text)
+
+
+def leaf_text(value: sympy.Basic) -> str:
+    """A symbol, a root, a power of e of a statement."""
+    match value:
+        case sympy.Symbol() if value.is_integer and value.is_nonnegative:
+            return f"{identifier(value.name)}%:R"
+        case sympy.Symbol():
+            return identifier(value.name)
+        case sympy.Pow(base=base, exp=sympy.Rational() as power):
+            base_text = root(number(base), int(power.q))
+            text = base_text if abs(power.p) == 1 else f"{bracketed(base_text)} ^+ {abs(power.p)}"
+            return f"({text})" if power > 0 else f"(({text})^-1)"
+        case sympy.exp(args=(inner,)):
+            return f"(e {bracketed(number(inner))})"
+        case sympy.tanh(args=(inner,)):
+            return f"(tanh e {bracketed(number(inner))})"
+    raise Refused(f"{type(value).__name__} has no term in Rocq yet")
+
+
+def kind_of(expr: MatrixExpr) -> tuple[str, str]:
+    """The class of a node, and what tells its kinds apart."""
+    name, last = type(expr).__name__, expr.args[-1]
+    if name == "Diagonal":
+        return name, str(int(expr.args[0].shape[1] == 1))
+    if name == "Entrywise":
+        return name, str(last)
+    lines = any(own == name and kind[:1] in ("0", "1") for own, kind in NODES)
+    hidden = "∞" if name not in _HIDING and any(map(hiding, expr.args)) else ""
+    return name, (str(last) if lines else "") + (hidden if name != "Stacked" else "")
+
+
+def hiding(expr: sympy.Basic) -> bool:
+    """Whether entries of a matrix may be −∞."""
+    name = type(expr).__name__
+    return name in _HIDING or (
+        name in ("Stacked", "Transpose", "MatAdd") and any(map(hiding, expr.args))
+    )
+
+
+def matrix(expr: sympy.Basic, permuting: Iterable[str] = ()) -> str:
+    """A matrix of a statement as MathComp has it, or a number."""
+
+    def inner(one: sympy.Basic) -> str:
+        return bracketed(matrix(one, permuting))
+
+    match expr:
+        case sympy.MatrixSymbol(name=name):
+            of_rows = f"'M[R]_{size(expr.shape[0])}"
+            permuted = f"perm_mx {identifier(name)} : {of_rows}"
+            return permuted if name in permuting else identifier(name)
+        case sympy.MatAdd(args=(scores, mask)) if hiding(mask) and not hiding(scores):
+            return f"masked {inner(scores)} {inner(mask)}"
+        case sympy.MatAdd() if any(map(hiding, expr.args)):
+            raise Refused("a sum of masks has no definition in Rocq yet")
+        case sympy.MatAdd():
+            return " + ".join(map(inner, expr.args))
+        case sympy.MatMul():
+            c, factors = expr.as_coeff_matrices()
+            text = _chained(" *m ", [*map(inner, factors)])
+            return text if c == 1 else f"{bracketed(number(c))} *: {bracketed(text)}"
+        case sympy.HadamardProduct():
+            first, *others = map(inner, expr.args)
+            for other in others:
+                first = f"(had {first} {other})"
+            return first
+        case MatrixExpr():
+            return _node(expr, inner)
+    return number(expr)
+
+
+def _chained(sign: str, factors: Sequence[str]) -> str:
+    """A product whose later factors are multiplied first."""
+    *before, out = factors
+    for factor in reversed(before):
+        out = f"{factor}{sign}{out}" if out is factors[-1] else f"{factor}{sign}({out})"
+    return out
+
+
+def _node(expr: MatrixExpr, inner: Callable[[sympy.Basic], str]) -> str:
+    kind = kind_of(expr)
+    if kind not in NODES:
+        raise Refused(f"{' '.join(filter(None, kind))} has no definition in Rocq yet")
+    rows, columns = map(size, expr.shape)
+    lifted = kind[0] == "Stacked" and hiding(expr)
+
+    def part(one: sympy.Basic) -> str:
+        return f"(map_mx Some {inner(one)})" if lifted and not hiding(one) else inner(one)
+
+    args = [
+        size(one)
+        if isinstance(one, sympy.Expr) and one.is_integer and kind[0] in _HIDING
+        else part(one)
+        if "{" + str(k) + "}" in NODES[kind]
+        else ""
+        for k, one in enumerate(expr.args)
+    ]
+    return NODES[kind].format(*args, rows=rows, columns=columns)
+
+
+def sizes_in(parts: Iterable[sympy.Basic]) -> list[str]:
+    """The names of the sizes in expressions, in an order that is always the same."""
+    symbols = {symbol for part in parts for symbol in part.free_symbols if symbol.is_Symbol}
+    return sorted(s.name for s in symbols if s == symbol_of_size(s.name))

@@ -1,0 +1,259 @@
+"""Polynomials and entry rules as terms of Rocq."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import reduce
+from itertools import count
+from math import lcm
+from typing import Any
+
+import sympy
+
+from symattn.algebra.certificate import (
+    Atom,
+    Checker,
+    Env,
+    Mono,
+    Poly,
+    Refused,
+    Step,
+    atoms_of,
+    linear,
+    terms_of,
+    variable,
+)
+from symattn.algebra.rocq.equations import product_text, summed_text, sums_text, to_power
+from symattn.algebra.rocq.terms import (
+    FUNCTIONS,
+    Places,
+    bracketed,
+    fraction,
+    identifier,
+    leaf_text,
+    nat,
+    plain,
+    root,
+    scalar,
+)
+from symattn.nodes import rule as r
+
+#: Variables in the place of atoms.
+Variables = Mapping[Any, str]
+
+_SIGNS: Mapping[str, str] = {"≤": "<=", "=": "=="}
+
+
+class Spelling(Checker):
+    """A checker that spells what it finds.
+
+    `orders` says of every atom by which number its exponents are whole.
+    """
+
+    def __init__(
+        self, steps: Sequence[Step], positive: Sequence[str], orders: dict[Atom, int]
+    ) -> None:
+        super().__init__(steps, positive)
+        self.orders = orders
+        #: What names in a script end with.
+        self.numbers = count(1)
+        #: Identities of polynomials, by what they say.
+        self.identities: dict[str, str] = {}
+        #: The equations of what is being worked out, a list for each part around it.
+        self.frames: list[list[Any]] = [[]]
+
+    def text(
+        self, poly: Poly, places: Places | None = None, names_: Variables | None = None
+    ) -> str:
+        """A polynomial."""
+        return " + ".join(self.term(mono, c, places, names_) for mono, c in terms_of(poly)) or "0"
+
+    def term(
+        self,
+        mono: Mono,
+        c: Fraction,
+        places: Places | None = None,
+        names_: Variables | None = None,
+    ) -> str:
+        """A term of a polynomial."""
+        factors = [self.power_text(atom, p, places, names_) for atom, p in atoms_of(mono)]
+        if abs(c) != 1 or not factors:
+            factors.insert(0, fraction(abs(c)))
+        text = product_text(factors)
+        return text if c > 0 else f"- {bracketed(text)}"
+
+    def power_text(
+        self, atom: Atom, p: Fraction, places: Places | None, names_: Variables | None
+    ) -> str:
+        """An atom to a power."""
+        turns, base = self.rooted_power(atom, p)
+        if names_ is not None and atom in names_:
+            text = names_[atom]
+            if (atom, -1) in names_ and turns < 0:
+                text, turns = names_[atom, -1], -turns
+        else:
+            text = self.base(atom, base, places, names_)
+        return to_power(text, turns)
+
+    def rooted_power(self, atom: Atom, p: Fraction) -> tuple[int, int]:
+        """So many times the root of this order."""
+        order = self.orders[atom] = lcm(self.orders.get(atom, 1), p.denominator)
+        if order > 1 and (atom[0] in ("sum", "poly") or not self.is_positive(atom)):
+            what = "a sum" if atom[0] in ("sum", "poly") else "what may be negative"
+            raise Refused(f"a root of {what} has no proof in Rocq yet")
+        return int(p * order), order
+
+    def base(
+        self,
+        atom: Atom,
+        order: int,
+        places: Places | None,
+        names_: Variables | None = None,
+    ) -> str:
+        """An atom, or its root of this order; of e^x e^(x/order)."""
+        if atom[0] == "exp":
+            inner = self.term(atom[1], Fraction(1), places)
+            return f"e ({inner})" if order == 1 else f"e ({inner} / {order}%:R)"
+        return root(self.atom(atom, places, names_), order)
+
+    def atom(self, atom: Atom, places: Places | None, names_: Variables | None = None) -> str:
+        """An atom."""
+        match atom:
+            case ("entry", name, i, j):
+                return f"ent {identifier(name)} {nat(i, places)} {nat(j, places)}"
+            case ("name", "π", _):
+                raise Refused("π has no term in Rocq yet")
+            case ("name", name, _):
+                return identifier(name)
+            case ("size" | "index", name):
+                return f"{nat(variable(name), places)}%:R"
+            case ("prime", value):
+                return f"{value}%:R"
+            case ("δ", one, other):
+                return f"({plain(nat(one, places))} == {plain(nat(other, places))})%N%:R"
+            case ("sum", sizes, mono):
+                inner = {k: v for k, v in (places or {}).items() if k not in dict(sizes)}
+                return sums_text(sizes, self.term(mono, Fraction(1), inner), places)
+            case ("poly", items):
+                return f"({self.text(dict(items), places, names_)})"
+            case ("fn", "cos" | "sin" as name, items):
+                return f"{name} t ({self.text(dict(items), places)})"
+            case ("fn", "ln", items):
+                return f"ln ({self.text(dict(items), places)})"
+        raise Refused(
+            f"{atom[1] if atom[0] in ('fn', 'line') else atom[0]} has no term in Rocq yet"
+        )
+
+    def rule_text(self, rule: r.Rule, env: Env, lifted: bool = False, depth: int = 0) -> str:
+        """An entry rule at these places; a number among what may be −∞ is Some number."""
+
+        def inner(one: r.Rule) -> str:
+            return self.rule_text(one, env, False, depth)
+
+        hides = self.may_hide(rule)
+        if lifted and not hides:
+            return f"Some ({inner(rule)})"
+        match rule:
+            case r.Entry():
+                return self.entry_text(rule, env, depth)
+            case r.Const(value) if hides:
+                return "None"
+            case r.Const(value) | r.Ordinal(value):
+                return scalar(
+                    sympy.sympify(value, strict=True), lambda one: self.leaf_text(one, env)
+                )
+            case r.Named(_, _, value):
+                return inner(value)
+            case r.Plus(terms) if hides:
+                first, *others = (bracketed(self.rule_text(one, env, True, depth)) for one in terms)
+                return reduce(lambda one, other: f"(plus {one} {other})", others, first)
+            case r.Exp(body):
+                return f"{'exo e' if self.may_hide(body) else 'e'} {bracketed(inner(body))}"
+            case r.Total(body, index, size):
+                new = f"#b{depth}"
+                text = self.rule_text(body, {**env, index: variable(new)}, False, depth + 1)
+                return summed_text([(new, linear(size, env))], text)
+            case r.OfRow(name):
+                raise Refused(f"{name} of a row has no term in Rocq yet")
+            case r.Cases(value=value, otherwise=otherwise):
+                values = (self.rule_text(one, env, hides, depth) for one in (value, otherwise))
+                return f"if {self.condition(rule, env)} then {' else '.join(values)}"
+        return operation(rule, [*map(inner, r.children(rule))])
+
+    def condition(self, rule: r.Cases, env: Env) -> str:
+        """The condition of cases, on two places."""
+        left, right = (plain(self.place_text(one, env)) for one in (rule.left, rule.right))
+        if rule.sign not in _SIGNS:
+            raise Refused(f"a condition with {rule.sign} has no term in Rocq yet")
+        if rule.sign == "≤" and right.endswith(" - 1)"):
+            return f"({left} < {right[1:-5]})%N"
+        return f"({left} {_SIGNS[rule.sign]} {right})%N"
+
+    def entry_text(self, rule: r.Entry, env: Env, depth: int) -> str:
+        """An entry of a letter, of what it stands for, of a permutation matrix."""
+        matrix, i, j = rule.matrix, rule.row, rule.column
+        if type(matrix) is not sympy.MatrixSymbol:
+            raise Refused(f"an entry of {type(matrix).__name__} has no term in Rocq yet")
+        if matrix.name in self.here.means:
+            return self.rule_text(r.rule_of(self.here.means[matrix.name], i, j), env, False, depth)
+        row, column = (self.index_text(one, env) for one in (i, j))
+        if matrix.name in self.permuted:
+            return f"(ap {identifier(matrix.name)} {row} == {plain(column)})%N%:R"
+        return f"ent {identifier(matrix.name)} {row} {column}"
+
+    def index_text(self, index: r.Index, env: Env) -> str:
+        """An index as the rule has it, forms being put in for its letters."""
+        symbols = sympy.sympify(index, strict=True).free_symbols
+        own = sorted((one for one in symbols if one in env), key=str)
+        new = {
+            one: sympy.Symbol(f"#at{k}", integer=True, nonnegative=True)
+            for k, one in enumerate(own)
+        }
+        one = linear(
+            sympy.sympify(index, strict=True).xreplace(new),
+            {new[key]: variable(new[key].name) for key in new},
+        )
+        return nat(one, {new[key].name: nat(env[key]) for key in new})
+
+    def place_text(self, rule: r.Rule, env: Env) -> str:
+        """A side of a condition on places."""
+        match rule:
+            case r.Ordinal(index):
+                return self.index_text(index, env)
+            case r.Const(value):
+                return self.index_text(value, env)
+        raise Refused("a condition on entries has no term in Rocq yet")
+
+    def leaf_text(self, value: sympy.Basic, env: Env) -> str:
+        """A symbol, a root or a power of e of an entry rule."""
+        return f"{nat(env[value])}%:R" if value in env else leaf_text(value)
+
+    def may_hide(self, rule: r.Rule) -> bool:
+        """Whether a rule may be −∞."""
+        match rule:
+            case r.Const(value):
+                return bool(value is sympy.S.NegativeInfinity)
+            case r.Cases(value=value, otherwise=otherwise):
+                return self.may_hide(value) or self.may_hide(otherwise)
+            case r.Exp() | r.Apply():
+                return False
+        return any(map(self.may_hide, r.children(rule)))
+
+
+def operation(rule: r.Rule, given: Sequence[str]) -> str:
+    """What a rule makes of the texts of its parts."""
+    inner = [*map(bracketed, given)]
+    match rule:
+        case r.Plus():
+            return " + ".join(inner)
+        case r.Times():
+            return " * ".join(inner)
+        case r.Over():
+            return " / ".join(inner)
+        case r.Power(_, int(exponent)):
+            return f"{inner[0]} ^+ {exponent}"
+        case r.Apply(name) if name in FUNCTIONS:
+            return f"{FUNCTIONS[name]} {inner[0]}"
+    what = rule.name if isinstance(rule, r.Apply) else type(rule).__name__
+    raise Refused(f"{what} has no term in Rocq yet")

@@ -1,0 +1,437 @@
+"""The proof of a certificate as a script of Rocq, another reader of the checker's run.
+
+Every part of an entry becomes a polynomial over atoms, and every sum is rewritten by steps: each
+is an `Equation`, whose proof is a lemma of `symattn.v`, the equations of its parts, or an
+identity of polynomials over variables in the place of atoms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.algebra.certificate import (
+    Atom,
+    Bound,
+    Env,
+    Form,
+    Found,
+    Items,
+    Mono,
+    Needs,
+    Poly,
+    Refused,
+    Step,
+    atoms_of,
+    constant,
+    indices,
+    number,
+    plus_form,
+    read_form,
+    single,
+    terms_of,
+    times,
+    variable,
+)
+from symattn.algebra.rocq.equations import (
+    Equation,
+    Piece,
+    Pieces,
+    Script,
+    function,
+    have,
+    nested,
+    product_text,
+    said,
+    some,
+    sum_text,
+    summed_text,
+    to_power,
+    turned,
+    within,
+)
+from symattn.algebra.rocq.sums import Rewriter
+from symattn.algebra.rocq.terms import bracketed, fraction, identifier, nat
+from symattn.algebra.rocq.texts import operation
+from symattn.nodes import rule as r
+
+
+class Entries(Rewriter):
+    """A checker that proves what entry rules are."""
+
+    def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
+        if not isinstance(expr, MatrixExpr):
+            self.keep(self.of_scalar(expr, {}))
+        return super().entry(expr, i, j, head)
+
+    def value(self, rule: r.Rule, env: Env) -> Poly | None:
+        with self.framed() as inside:
+            poly = super().value(rule, env)
+        one = self.of_rule(rule, env, poly, inside)
+        self.keep(replace(one, poly=poly, rule=rule))
+        return poly
+
+    def of_rule(self, rule: r.Rule, env: Env, poly: Poly | None, inside: list[Any]) -> Equation:
+        """The equation of a rule, from those of its parts."""
+        left = self.rule_text(rule, env)
+        match rule:
+            case r.Entry():
+                return self.of_entry(rule, env, left, some(poly), inside)
+            case r.Named():
+                return self.chain(Equation(left, inside[0].left), inside[0])
+            case r.Const() if poly is None:
+                return Equation(left, "None")
+            case r.Const(value) | r.Ordinal(value):
+                return self.of_scalar(sympy.sympify(value, strict=True), env)
+            case r.Plus() if self.may_hide(rule):
+                return self.of_hidden(left, poly, inside)
+            case r.Exp(body):
+                return self.of_exp(left, inside[0], self.may_hide(body))
+            case r.Apply(name):
+                return self.of_function(name, inside[0], some(poly))
+            case r.Total():
+                return self.of_total(rule, env, left, some(poly), inside)
+            case r.Cases():
+                return self.of_cases(rule, env, left, poly, inside)
+        given = inside[::-1] if isinstance(rule, r.Over) else inside
+        return self.combined(lambda texts: operation(rule, texts), some(poly), *given)
+
+    def of_entry(
+        self, rule: r.Entry, env: Env, left: str, poly: Poly, inside: list[Equation]
+    ) -> Equation:
+        """An entry of what a letter stands for, or one whose places are spelled otherwise."""
+        if inside:
+            (meant,) = inside
+            raw, places = (
+                [words(one, env) for one in (rule.row, rule.column)]
+                for words in (self.index_text, lambda one, env: nat(self.at(one, env)))
+            )
+            moved = [
+                f"rewrite (_ : {one} = {other}); last by places."
+                for one, other in zip(raw, places, strict=True)
+                if one != other
+            ]
+            return self.chain(
+                Equation(left, meant.left, (*moved, "by [].") if moved else ()), meant
+            )
+        name = rule.matrix.name
+        if name in self.permuted:
+            return self.condition_is(left, poly)
+        ((mono, _),) = poly.items()
+        rooted = any(self.orders.get(atom, 1) > 1 for atom, _ in mono)
+        script = "by roots." if rooted else f"congr (ent {identifier(name)} _ _); places."
+        return self.known(poly, left, (script,))
+
+    def of_hidden(self, left: str, poly: Poly | None, inside: list[Equation]) -> Equation:
+        """A sum with what may be −∞."""
+        script: Script = ()
+        lifted = [one for one in map(self.lifted, inside) if one.script]
+        named = [self.fresh("M") for _ in lifted]
+        for name, one in zip(named, lifted, strict=True):
+            script += have(name, one, " :> score R")
+        rewriting = f"rewrite {' '.join([*named, '/='])}."
+        if poly is None:
+            return Equation(left, "None", (*script, f"by {rewriting}"))
+        added = self.combined(
+            lambda given: " + ".join(map(bracketed, given)),
+            poly,
+            *(self.known(one.poly) for one in inside),
+        )
+        return Equation(left, self.text(poly), (*script, rewriting, "congr Some.", *added.proof))
+
+    def of_cases(
+        self, rule: r.Cases, env: Env, left: str, poly: Poly | None, inside: list[Equation]
+    ) -> Equation:
+        """A value by a condition."""
+        condition = self.condition(rule, env)
+        places = [self.place_value(side, env) for side in (rule.left, rule.right)]
+        if len(inside) == 2:
+            same = self.condition_is(f"{condition}%:R", self.delta(*places))
+
+            def either(given: Sequence[str]) -> str:
+                return f"{given[0]} * ({given[1]}) + (1 - {given[0]}) * ({given[2]})"
+
+            texts = (self.rule_text(one, env) for one in (rule.value, rule.otherwise))
+            taken = Equation(left, either([f"{condition}%:R", *texts]), ("exact: if_either.",))
+            return self.chain(taken, self.combined(either, some(poly), same, *inside))
+        (value,) = inside
+        holds = (
+            value.rule is rule.value
+            if rule.value is not rule.otherwise
+            else self.is_so(rule, places)
+        )
+        kind = " :> R"
+        if self.may_hide(rule):
+            value, kind = self.lifted(value), " :> score R"
+        decided = f"rewrite (_ : {condition} = {'true' if holds else 'false'}); last by places."
+        script = (f"change ({said(value, kind)}).", *value.proof)
+        if re.search(r"\d*[^\W\d_]", condition.removesuffix("%N")):  # of numbers it is computed
+            script = (decided, *script)
+        right = value.right.removeprefix("Some ") if self.may_hide(rule) else value.right
+        return Equation(left, right, script)
+
+    def is_so(self, rule: r.Cases, places: Sequence[Form]) -> bool:
+        """Whether a condition holds, where both values are the same."""
+        if rule.sign == "≤":
+            return self.nonnegative(plus_form(places[1], places[0], -1))
+        return self.delta(*places) == constant(1)
+
+    def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
+        inner: list[tuple[Form, list[Any]]] = []
+
+        def here(at: Form) -> Found:
+            with self.framed() as inside:
+                out = evaluated(at)
+            inner.append((at, inside))
+            return out
+
+        step = self.left[0] if self.left else {}
+        if step.get("again") or step.get("every", 1) != 1 or "width" in step:
+            raise Refused("a range in pairs, blocks or parts of parts has no proof in Rocq yet")
+        found = super().in_parts(size, here)
+        parts = []
+        for (at, inside), (_, ((index, count),)) in zip(inner, found, strict=True):
+            name = index or f"#{self.fresh('one')}"
+            parts.append(Piece(at, name, count, not index, inside))
+        self.keep(Pieces(size, parts))
+        return found
+
+    def of_total(
+        self, rule: r.Total, env: Env, left: str, poly: Poly, inside: list[Any]
+    ) -> Equation:
+        """A sum of a rule: over the parts of its range, and each of these rewritten."""
+        pieces, *sums = inside
+        heads = []
+        for piece, one in zip(pieces.parts, sums, strict=True):
+            (value,) = piece.inside
+            over = within([(piece.index, piece.count)], value)
+            alone = Equation(over.right, value.right, ("exact: sum_one.",), one.poly)
+            rewritten = self.chain(over, alone if piece.alone else one)
+            heads.append(replace(rewritten, poly=one.poly))
+        cut = self.cut(rule, env, left, pieces)
+        whole = heads[0] if len(heads) == 1 else self.combined(nested, poly, *heads)
+        return self.chain(cut, whole)
+
+    def cut(self, rule: r.Total, env: Env, left: str, pieces: Pieces) -> Equation:
+        """A sum as the sums over the parts of its range."""
+
+        def at(place: Form) -> str:
+            return self.rule_text(rule.body, {**env, rule.index: place}, False, 1)
+
+        def over(piece: Piece) -> str:
+            return summed_text([(piece.index, piece.count)], at(piece.at))
+
+        every = f"(fun {identifier('#whole')} => {at(variable('#whole'))})"
+        *before, last = pieces.parts
+        if not before:
+            return Equation(left, over(last), (f"exact: (sum_first {every}).",) * last.alone)
+        low, rests = number(0), list[Piece]()
+        for piece in before:
+            count = plus_form(pieces.size, low, -1)
+            rests.append(Piece(plus_form(low, variable("#rest")), "#rest", count, False, []))
+            low = plus_form(low, piece.count)
+        script: Script = ()
+        given = [self.fresh("S") for _ in before]
+        for name, rest, piece, after in zip(given, rests, before, [*rests[1:], last], strict=True):
+            sizes = (nat(one.count) for one in (rest, piece, after))
+            places = (function(one.at, one.index) for one in (rest, piece, after))
+            words = f"@sum_cut _ {every} {' '.join([*sizes, *places])}"
+            proof = (f"apply: ({words}) => [|? ?|? ?]; places.",)
+            right = f"{over(piece)} + {bracketed(over(after))}"
+            script += have(name, Equation(over(rest), right, proof))
+        *names_, term = given
+        for name in reversed(names_):
+            term = f"(etrans {name} (congr1 (+%R _) {term}))"
+        right = nested([over(piece) for piece in pieces.parts])
+        return Equation(left, right, (*script, f"exact: {term}."))
+
+
+class ProofWriter(Entries):
+    """A checker whose run is a proof."""
+
+    def summed(self, bound: Bound, poly: Poly) -> Poly:
+        with self.framed() as inside:
+            out = super().summed(bound, poly)
+        bound = [pair for pair in bound if pair[0]]
+        if not bound:
+            self.keep(replace(self.known(poly), bound=bound))
+            return out
+        one = self.chain(self.linear(bound, poly), self.weighted(poly, out, inside))
+        self.keep(replace(one, poly=out, bound=bound))
+        return out
+
+    def total(self, bound: Bound, mono: Mono) -> Poly:
+        step = self.left[0] if self.left else {}
+        with self.framed() as inside:
+            out = super().total(bound, mono)
+        one = self.rewritten(step, bound, atoms_of(mono), inside)
+        self.keep(replace(self.chain(one, inside[-1]), poly=out))
+        return out
+
+    def substituted(self, mono: Mono, values: Mapping[str, Form]) -> Poly:
+        with self.framed() as inside:
+            out = super().substituted(mono, values)
+        factors = atoms_of(mono)
+        about: list[Equation | Poly] = []
+        turned: list[int] = []
+        for (atom, p), one in zip(factors, inside, strict=True):
+            turns, order = self.rooted_power(atom, p)
+            if not indices(atom) & set(values):
+                about.append({frozenset({(atom, p)}): Fraction(1)})
+                turned.append(1)
+            elif order == 1:
+                about.append(one)
+                turned.append(turns)
+            else:
+                raise Refused("a root that an index is put in for has no proof in Rocq yet")
+
+        def template(given: Sequence[str]) -> str:
+            words = [to_power(*pair) for pair in zip(given, turned, strict=True)]
+            return product_text(words)
+
+        self.keep(self.combined(template, out, *about))
+        return out
+
+    def changed(self, atom: Atom, values: Mapping[str, Form]) -> Poly:
+        with self.framed() as inside:
+            out = super().changed(atom, values)
+        places = {name: nat(one) for name, one in values.items()}
+        left = self.atom(atom, places) if atom[0] != "exp" else self.base(atom, 1, places)
+        if not indices(atom) & set(values):
+            self.keep(self.known(out, left))
+            return out
+        match atom:
+            case ("entry", name, *_):
+                one = self.known(out, left, (f"congr (ent {identifier(name)} _ _); places.",))
+            case ("index", _):
+                one = self.known(out, left, ("by rewrite ?natrD ?natrM.",))
+            case ("δ", *_):
+                one = self.condition_is(left, out)
+            case ("exp", _):
+                one = self.chain(
+                    self.applied_to(inside[0], "e"), self.of_power(some(inside[0].poly))
+                )
+            case ("sum", *_):
+                body, whole = inside
+                one = self.chain(within(whole.bound, body), whole)
+                one = replace(one, left=left)
+            case ("poly", _):
+                (one,) = inside
+            case ("fn", "cos" | "sin" as name, _):
+                (moved,) = inside
+                one = self.chain(
+                    self.applied_to(moved, f"{name} t"), self.of_angle(name, some(moved.poly), out)
+                )
+            case _:
+                raise Refused(f"{atom[1]} of another index has no proof in Rocq yet")
+        self.keep(replace(one, poly=out))
+        return out
+
+    def polynomial(self, items: Items, values: Mapping[str, Form]) -> Poly:
+        with self.framed() as inside:
+            out = super().polynomial(items, values)
+        self.keep(replace(self.polynomial_of(inside, items, out), poly=out))
+        return out
+
+    def exp(self, poly: Poly) -> Poly:
+        with self.framed():  # what it works out has equations of its own here
+            return super().exp(poly)
+
+    def said(self, step: Step, atom: Atom) -> tuple[Poly, Needs]:
+        with self.framed() as inside:
+            out, needs = super().said(step, atom)
+        one, other = inside
+        at = " ".join(nat(read_form(text)) for text in step["at"])
+        script = (f"exact: (k'known{step['equation']} {at} ltac:(places) ltac:(places)).",)
+        given = Equation(one.left, other.left, script)
+        found = self.chain(turned(one), given, replace(other, poly=out))
+        ((_, c),) = one.poly.items()
+        if c != 1:
+            factor = f"({'- ' if c < 0 else ''}{fraction(abs(1 / c))})"
+
+            def template(given: Sequence[str]) -> str:
+                return f"{factor} * ({given[-1]})"
+
+            alone = self.algebra(lambda g: g[0], template, single(atom), one.poly)
+            found = replace(found, poly=other.poly)
+            found = self.chain(alone, self.combined(template, out, found))
+        self.keep(replace(found, poly=out))
+        return out, needs
+
+    def as_known(self, atom: Atom) -> Poly:
+        with self.framed() as inside:
+            out = super().as_known(atom)
+        if not inside and out != single(atom):
+            raise Refused("the rule threshold has no lemma in Rocq yet")
+        self.keep(inside[0] if inside else self.known(out))
+        return out
+
+    def simplified(self, left: Poly) -> Poly | None:
+        step: Step = self.left[0] if self.left else {"rule": ""}
+        terms = terms_of(left)
+        with self.framed() as inside:
+            out = super().simplified(left)
+        match step["rule"]:
+            case "zero":
+                self.keep(self.algebra(lambda g: g[0], lambda g: "0", left))
+            case "meet":
+                about: list[Poly | Equation] = [{mono: Fraction(1)} for mono, _ in terms]
+                about[step["term"]] = self.met(step, terms[step["term"]][0], inside[0])
+                numbers = [c for _, c in terms]
+                self.keep(self.combined(lambda g: sum_text(numbers, g), out or {}, *about))
+            case rule:
+                raise Refused(f"the rule {rule} has no lemma in Rocq yet")
+        return out
+
+    def met(self, step: Step, mono: Mono, moved: Equation) -> Equation:
+        """[i = j] f(i) is [i = j] f(j)."""
+        atom, p = atoms_of(mono)[step["factor"]]
+        rest: Poly = {mono - {(atom, p)}: Fraction(1)}
+        whole: Poly = {mono: Fraction(1)}
+        value, index = self.solved(atom, step["index"]), identifier(step["index"])
+        assert value is not None
+        apart = self.algebra(
+            lambda g: g[0], lambda g: f"{g[1]} * ({g[2]})", whole, single(atom), rest
+        )
+        name = self.fresh("met")
+        script = (f"apply: meet => {name}.", f"by rewrite (_ : {index} = {nat(value)}) //; places.")
+        right = f"{self.text(single(atom))} * ({moved.left})"
+        same = Equation(apart.right, right, script)
+        put_in = self.combined(
+            lambda g: f"{g[0]} * ({g[1]})",
+            times(single(atom), some(moved.poly)),
+            single(atom),
+            moved,
+        )
+        return self.chain(apart, same, put_in)
+
+    def vanishes(self, difference: Poly) -> None:
+        sides = [*self.frames[-1]]
+        self.frames[-1].clear()
+        if len(sides) != 2:
+            raise Refused(
+                "what follows from products of assumed equations has no proof in Rocq yet"
+            )
+        super().vanishes(difference)
+        steps = [*self.frames[-1]]
+        self.frames[-1].clear()
+        left, right = sides
+        if len(steps) == 1:
+            middle = self.algebra(lambda g: g[0], lambda g: g[1], some(left.poly), some(right.poly))
+        else:
+            apart = self.algebra(
+                lambda g: f"({g[0]}) - ({g[1]})",
+                lambda g: g[2],
+                some(left.poly),
+                some(right.poly),
+                difference,
+            )
+            gone = self.chain(apart, *steps)
+            middle = Equation(left.right, right.right, ("apply/subr0_eq.", *gone.proof))
+        self.keep(self.chain(left, middle, turned(right)))

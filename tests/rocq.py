@@ -1,0 +1,274 @@
+"""A theorem of Rocq, read back: its hypotheses and both sides in NumPy.
+
+It knows nothing of how theorems are written, but for what the definitions of `symattn.v` say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+_TOKEN = re.compile(r"\s*('[MSrc]V?|\*m|\*:|\^\+|\^-1|\^T|->|%:R|%:M|%N|[\w'.]+|\S)")
+
+#: How strongly a sign binds what stands on both sides of it.
+_BINDS: Mapping[str, int] = {"=": 1, ":": 2, "<": 3, "+": 4, "*": 5, "*m": 5, "*:": 5, "/": 5}
+
+
+def _softmax(scores: Any) -> Any:
+    with np.errstate(all="ignore"):
+        powers = np.exp(scores)
+        total = powers.sum(1, keepdims=True)
+        return np.where(total == 0, 0.0, powers / np.where(total == 0, 1.0, total))
+
+
+def _below(rows: int, columns: int, start: int) -> Any:
+    i, j = np.indices((rows, columns))
+    return np.where(j <= i + start, 0.0, -np.inf)
+
+
+def _padding(rows: int, columns: int, kept: int) -> Any:
+    return np.where(np.indices((rows, columns))[1] < kept, 0.0, -np.inf)
+
+
+def _sigmoid(x: Any) -> Any:
+    return np.exp(x) / (1 + np.exp(x))
+
+
+#: The definitions, of all arguments but the functions and the field that they stand on.
+_MEANS: Mapping[str, Callable[..., Any]] = {
+    "softmax": _softmax,
+    "softmax_oo": _softmax,
+    "softmax1": lambda s: np.exp(s) / (1 + np.exp(s).sum(1, keepdims=True)),
+    "ratio": lambda a: a / a.sum(1, keepdims=True),
+    "rowsum": lambda a: a.sum(1, keepdims=True),
+    "colsum": lambda a: a.sum(0, keepdims=True),
+    "had": lambda a, b: a * b,
+    "hquot": lambda a, b: a / b,
+    "over": lambda a, c: a / c,
+    "rowquot": lambda a, r: a / r,
+    "colquot": lambda a, c: a / c,
+    "softcap": lambda a, c: c * np.tanh(a / c),
+    "minus_dist2": lambda q, k: -((q[:, None] - k[None]) ** 2).sum(2),
+    "unit_rows": lambda a: a / np.sqrt((a**2).sum(1, keepdims=True)),
+    "Some": lambda a: a,
+    "masked": lambda s, m: s + m,
+    "causal": _below,
+    "padding": _padding,
+    "diagc": lambda v: np.diag(v[:, 0]),
+    "diagr": lambda v: np.diag(v[0]),
+    "row_mx": lambda a, b: np.hstack([a, b]),
+    "col_mx": lambda a, b: np.vstack([a, b]),
+    "map_mx": lambda f, a: f(a),
+    "perm_mx": lambda p: p,
+    "const_mx": lambda c: c,
+    "Num.sqrt": np.sqrt,
+    "e": np.exp,
+    "exo": lambda *x: np.exp(*x) if x else np.exp,
+    "ln": np.log,
+    "tanh": lambda *x: np.tanh(*x) if x else np.tanh,
+    "sigmoid": lambda *x: _sigmoid(*x) if x else _sigmoid,
+    "cos": lambda *x: np.cos(*x) if x else np.cos,
+    "sin": lambda *x: np.sin(*x) if x else np.sin,
+}
+
+
+@dataclass
+class Term:
+    """The reader of one term: its words, where it stands, and what letters and sizes are."""
+
+    words: list[str]
+    known: Mapping[str, Any]
+    at: int = 0
+
+    @property
+    def next(self) -> str:
+        """The word that comes."""
+        return self.words[self.at] if self.at < len(self.words) else ""
+
+    def take(self, *wanted: str) -> str:
+        """The next word, which is one of these."""
+        word = self.next
+        assert not wanted or word in wanted, f"{word} for {wanted} in {' '.join(self.words)}"
+        self.at += 1
+        return word
+
+    def value(self, least: int = 0) -> Any:
+        """What a term is whose signs bind at least so strongly."""
+        out = self.negated()
+        while _BINDS.get(self.next, -1) >= max(least, 0) and self.next in _BINDS:
+            sign = self.take()
+            if sign == ":":
+                out = self.shaped(out)
+                continue
+            other = self.value(_BINDS[sign] + 1)
+            out = {
+                "+": lambda a, b: a + b,
+                "*": lambda a, b: a * b,
+                "*:": lambda a, b: a * b,
+                "/": lambda a, b: a / b,
+                "*m": lambda a, b: a @ b,
+            }[sign](out, other)
+        return out
+
+    def negated(self) -> Any:
+        """A sum may begin with minus."""
+        if self.next == "-":
+            self.take()
+            return -self.value(5)
+        return self.applied()
+
+    def applied(self) -> Any:
+        """A function with its arguments, or one of these by itself."""
+        word = self.next
+        if word in _MEANS and word not in self.known:
+            self.take()
+            inner = []
+            while re.fullmatch(r"[\w'.(]+", self.next) and self.next:
+                inner.append(self.powered())
+            plain = [one for one in inner if not isinstance(one, str)]
+            wanted = word in ("e", "ln") and not plain
+            return self.after(_MEANS[word] if wanted else _MEANS[word](*plain))
+        return self.powered()
+
+    def powered(self) -> Any:
+        """An atom with what stands behind it: ^T, ^-1, ^+ 2."""
+        return self.after(self.atom())
+
+    def after(self, out: Any) -> Any:
+        """What the signs behind a term make of it."""
+        while self.next in ("^T", "^-1", "^+", "%N", "%:R", "%:M"):
+            match self.take():
+                case "^T":
+                    out = out.T
+                case "^-1":
+                    out = 1 / out
+                case "^+":
+                    out = out ** int(self.take())
+                case "%:M":
+                    out = "identity"
+        return out
+
+    def atom(self) -> Any:
+        """A number, a letter, or a term in brackets."""
+        if self.next == "(":
+            self.take()
+            out = self.value()
+            self.take(")")
+            return out
+        word = self.take()
+        if word in self.known:
+            return self.known[word]
+        if word.isdigit():
+            return int(word)
+        if word in ("e", "t", "R"):  # functions and the field are not chosen here
+            return _MEANS["e"] if word == "e" and self.words[self.at - 2] == "map_mx" else word
+        if word in ("ln", "Some", "Num.sqrt"):
+            return _MEANS[word]
+        raise AssertionError(f"{word} in {' '.join(self.words)}")
+
+    def shaped(self, out: Any) -> Any:
+        """A constant as a matrix of this shape."""
+        self.take("'M")
+        self.take("[")
+        self.take("R")
+        self.take("]")
+        below = self.take()
+        if below == "_":
+            self.take("(")
+            rows = columns = self.value(4)
+            if self.next == ",":
+                self.take()
+                columns = self.value(4)
+            self.take(")")
+            self.after(0)
+        else:  # 'M[R]_n
+            rows = columns = int(self.known.get(below[1:], below[1:]))
+            self.after(0)
+        if isinstance(out, np.ndarray):
+            assert out.shape == (rows, columns)
+            return out
+        return np.eye(rows) if isinstance(out, str) else np.full((rows, columns), float(out))
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """What a file proves: its variables, hypotheses and sides as texts."""
+
+    variables: dict[str, str]
+    hypotheses: list[str]
+    left: str
+    right: str
+
+    @property
+    def letters(self) -> set[str]:
+        """The letters that are matrices and are not defined by what it assumes."""
+        defined = {one.partition(" = ")[0] for one in self.hypotheses}
+        return {name for name, kind in self.variables.items() if self._shape(kind)} - defined
+
+    @property
+    def numbers(self) -> set[str]:
+        """The variables that are numbers."""
+        return {name for name, kind in self.variables.items() if kind == "R"}
+
+    def known(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Its variables: letters that are given, their sizes, and others by chance."""
+        shapes = {name: self._shape(kind) for name, kind in self.variables.items()}
+        out: dict[str, Any] = {}
+        for name, shape in shapes.items():
+            if shape and np.ndim(given.get(name, 0)) == 2:
+                out[name] = given[name]
+                out |= dict(zip(shape, map(int, np.shape(given[name])), strict=True))
+        sizes = {name for name, kind in self.variables.items() if kind == "nat"}
+        out |= {name: given.get(name, 3) for name in sizes - out.keys()}
+        random = np.random.default_rng(1)
+        for name in self.variables.keys() - out.keys():
+            rows = [_value(side, out) for side in shapes[name] or ()]
+            out[name] = random.normal(size=rows) if rows else given.get(name, 1.5)
+            if self.variables[name].startswith("'S_"):
+                out[name] = np.eye(rows[0])[random.permutation(rows[0])]
+        defined = [one.partition(" = ") for one in self.hypotheses]
+        for name, _, meaning in 2 * defined:  # one may be defined by another
+            if name in self.variables and np.ndim(given.get(name, 0)) != 2:
+                out[name] = _value(meaning, out)
+        return {name: value for name, value in out.items() if name in self.variables}
+
+    @staticmethod
+    def _shape(kind: str) -> tuple[str, str] | None:
+        """Rows and columns of a matrix or a permutation; a number has none."""
+        found = re.fullmatch(r"'M\[R\]_\((.*), (.*)\)", kind)
+        if found:
+            return found[1], found[2]
+        return (kind[3:], kind[3:]) if kind.startswith("'S_") else None
+
+    def sides(self, known: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Both sides, letters and sizes being these."""
+        left, right = (_value(side, known) for side in (self.left, self.right))
+        return left, right
+
+    def assumed(self, known: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+        """The sides of the equations that it assumes."""
+        pairs = [one.split(" = ") for one in self.hypotheses if " = " in one]
+        return [(_value(a, known), _value(b, known)) for a, b in pairs]
+
+
+def _value(text: str, known: Mapping[str, Any]) -> Any:
+    term = Term(_TOKEN.findall(text), known)
+    out = term.value()
+    assert not term.next, f"{term.next} is left of {text}"
+    return out
+
+
+def theorem(text: str) -> Theorem:
+    """The theorem of a file, which has one."""
+    (found,) = re.findall(r"^Theorem \w+ (.*?)\.\nProof\.", text, re.DOTALL | re.MULTILINE)
+    head, _, rest = found.partition(":\n  ")
+    variables: dict[str, str] = {}
+    for names, kind in re.findall(r"\(([\w' ]+) : ([^:]*)\)(?= \(|\s*$)", head):
+        variables |= dict.fromkeys(names.split(), kind)
+    *hypotheses, last = rest.split(" ->\n  ")
+    left, _, right = last.partition("\n  = ")
+    return Theorem(variables, hypotheses, left, right.removesuffix(" :> R"))
