@@ -54,11 +54,12 @@ function shape(tag, attributes, content = "") {
 
 // The scores that the weights are made of, where they have a place for each.
 const scored = weighed && data.items.findLast((item) => item !== weighed && isRead(item) && item.shape.join() === weighed.shape.join() && weighed.sources?.has(item.letter) && !weighed.masks?.includes(item.letter));
+const scoreName = data.items.some((item) => item.name === "scaled") ? "scaled score" : "score";
 
 function barOf(key, shares) {
   const hidden = isHidden(key);
   const bar = shape("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", "aria-hidden": "true", class: "whole" }, shape("rect", { width: Math.min(Math.max(weight(key) || 0, 0), 1), height: 1 }));
-  const why = hidden ? "hidden by the mask" : scored ? `score ${entryOn(scored, key).text}` : "";
+  const why = hidden ? "hidden by the mask" : scored ? `${scoreName} ${entryOn(scored, key).text}` : "";
   return tinted(make("li", [make("span", keyName(key), { class: "of" }), bar, make("span", hidden ? "–" : weightText(key, shares), { class: "share" }), why && make("small", why)]), key);
 }
 

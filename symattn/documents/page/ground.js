@@ -189,7 +189,7 @@ function drawGround() {
   const point = (angle) => `${RIM * Math.cos(angle)} ${-RIM * Math.sin(angle)}`;
   const grounds = keys.length === 1 ? [tinted(shape("circle", { r: RIM, class: "won" }), keys[0])]
     : sectorsOf(keys).map(({ from, to, key }) => tinted(shape("path", { d: `M0 0L${point(from)}A${RIM} ${RIM} 0 ${to - from > Math.PI ? 1 : 0} 0 ${point(to)}z`, class: "won" }), key));
-  const arrows = everyKey().flatMap((key) => arrow(spotOf(all[key]), 2.5 + 6 * Math.min(Math.max(weight(key) || 0, 0), 1), isHidden(key) ? "key hidden" : "key"));
+  const arrows = everyKey().flatMap((key) => arrow(spotOf(all[key]), 2.5 + 6 * Math.min(Math.max(weight(key) || 0, 0), 1), isHidden(key) ? "key hidden" : "key").map((part) => tinted(part, key)));
   const tip = spotOf(query);
   const [cx, cy] = tip;
   ground.replaceChildren(...grounds, ...arrows, ...arrow(tip, 5, "query"));
@@ -300,7 +300,7 @@ function tellPictures() {
   if (isPlane) drawGround();
   if (isMixedInPlane) {
     drawValues();
-    $(".lead", values.parentElement).textContent = areShares() ? "Each value draws the output by its share: it never leaves the shape between them." : "The output is the sum of the values, each times its weight.";
+    $(".lead", values.parentElement).textContent = areShares() ? "Each value pulls the output by its share: it never leaves the shape between them." : "The output is the sum of the values, each times its weight.";
     mixture.textContent = `The output is ${outputText()}.`;
   }
 }
