@@ -203,7 +203,7 @@ function drawGround() {
   const tips = all.map(spotOf);
   nameAll(ground, [{ at: tip, words: "query", kind: "query", radius: movable ? 17 : 0 }, ...everyKey().map((key) => ({ at: tips[key], words: keyName(key), kind: "key" }))],
     [...tips, tip].map((point) => [[0, 0], point]).concat(movable ? [[[cx - 14, cy], [cx + 14, cy]], [[cx, cy - 14], [cx, cy + 14]]] : []));
-  $(".lead", ground.parentElement).textContent = movable ? "Drag the query. The ground has the colour of the key that wins there." : "The ground has the colour of the key that wins there.";
+  $(".lead", ground.parentElement).textContent = movable ? "Drag the query. The ground has the colour of the key that wins." : "The ground has the colour of the key that wins.";
   remarks.textContent = remark();
 }
 const remarks = make("p", "", { class: "remark" });
