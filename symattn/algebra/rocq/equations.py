@@ -83,16 +83,9 @@ def within(bound: Bound, one: Equation) -> Equation:
     return one
 
 
-def summed_text(bound: Bound, body: str) -> str:
-    """Σ over indices, the last one innermost."""
+def summed_text(bound: Sequence[tuple[str, Form]], body: str, places: Places | None = None) -> str:
+    """Σ over indices, the last one innermost; places are put in for indices in their ranges."""
     for name, size in reversed(bound):
-        body = f"sum {nat(size)} (fun {identifier(name)} => {body})"
-    return body
-
-
-def sums_text(sizes: Sequence[tuple[str, Form]], body: str, places: Places | None) -> str:
-    """Σ over indices whose ranges are at other places."""
-    for name, size in reversed(sizes):
         body = f"sum {nat(size, places)} (fun {identifier(name)} => {body})"
     return body
 

@@ -41,7 +41,6 @@ from symattn.algebra.rocq.equations import (
     some,
     sum_text,
     summed_text,
-    sums_text,
     times_script,
     to_power,
     turned,
@@ -198,7 +197,7 @@ def _delta(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     lemma = f"sum_delta (v := {nat(value)}) (g := fun {name} => {inner})"
     taken = Equation(
         summed_text(bound[place:], body),
-        sums_text(behind, own.left, {index: nat(value)}),
+        summed_text(behind, own.left, {index: nat(value)}),
         (f"apply: ({lemma}) => [|{name} lt{name}]; first by places.", *one.proof),
     )
     left = [(other, put(length, {index: value})) for other, length in behind]

@@ -24,7 +24,7 @@ from symattn.algebra.certificate import (
     terms_of,
     variable,
 )
-from symattn.algebra.rocq.equations import product_text, summed_text, sums_text, to_power
+from symattn.algebra.rocq.equations import product_text, summed_text, to_power
 from symattn.algebra.rocq.terms import (
     FUNCTIONS,
     Places,
@@ -134,7 +134,7 @@ class Spelling(Checker):
                 return f"({plain(nat(one, places))} == {plain(nat(other, places))})%N%:R"
             case ("sum", sizes, mono):
                 inner = {k: v for k, v in (places or {}).items() if k not in dict(sizes)}
-                return sums_text(sizes, self.term(mono, Fraction(1), inner), places)
+                return summed_text(sizes, self.term(mono, Fraction(1), inner), places)
             case ("poly", items):
                 return f"({self.text(dict(items), places, names_)})"
             case ("fn", "cos" | "sin" as name, items):
