@@ -80,18 +80,19 @@ document.addEventListener("keydown", (event) => {
 // ---- dragging ----
 
 const PIXELS = 8; // a step of the number
-let pull = null; // the cell under the pressed pointer, and what has become of it
+let pull = null; // the pressed cell, and what becomes of it until the click that follows, which touch may send late
 
 document.addEventListener("pointerdown", (event) => {
+  pull = null;
   const cell = openCell(event.target);
   if (!cell || event.button || event.target.tagName === "INPUT") return;
   const { entry } = cell;
   const from = stepped(entry.typed, 0n) ?? stepped(certified.shown(entry.number, 1, data.rounding).text, 0n);
-  pull = { cell, entry, from, x: event.clientX, text: null, drawn: isToggled(entry.item) ? switched(entry) : null, wasChosen: document.activeElement === cell };
+  pull = { cell, entry, from, x: event.clientX, text: null, drawn: isToggled(entry.item) ? switched(entry) : null, isOver: false, wasChosen: document.activeElement === cell };
 });
 
 document.addEventListener("pointermove", (event) => {
-  if (!pull) return;
+  if (!pull || pull.isOver) return;
   const by = Math.trunc((event.clientX - pull.x) / PIXELS);
   const under = pull.drawn !== null && openCell(document.elementFromPoint(event.clientX, event.clientY) ?? pull.cell);
   if (pull.drawn !== null) {
@@ -108,16 +109,18 @@ document.addEventListener("pointermove", (event) => {
   recompute(true);
 });
 
-whenLetGo(document, () => {
+whenLetGo(document, ({ type }) => {
   if (pull?.text != null) changed("");
-  setTimeout(() => { pull = null; }); // after the click that follows
+  if (type === "pointerup" && pull) pull.isOver = true; else pull = null;
 });
 
 // A click on the number that is chosen already opens it; not the click that ends a drag.
 document.addEventListener("click", (event) => {
-  if (pull?.text != null) { event.stopPropagation(); pull.cell.focus({ preventScroll: true }); return; }
+  const pressed = event.detail ? pull : null; // a key's click has no press
+  pull = null;
+  if (pressed?.text != null) { event.stopPropagation(); pressed.cell.focus({ preventScroll: true }); return; }
   const cell = openCell(event.target);
-  if (cell && pull?.wasChosen && event.target.tagName !== "INPUT") { event.stopPropagation(); change(cell); }
+  if (cell && pressed?.wasChosen && event.target.tagName !== "INPUT") { event.stopPropagation(); change(cell); }
 }, true);
 
 for (const table of $$(".home table")) {

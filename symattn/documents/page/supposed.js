@@ -17,15 +17,15 @@ function buttonFor(one) {
   const button = make("button", one.instead, { type: "button", class: "supposed", "aria-pressed": "false", title: "Hold, or press to keep it so" });
   button.addEventListener("pointerdown", (event) => {
     if (event.button) return;
-    pressed = { since: performance.now(), wasOn: supposed === one };
+    pressed = { since: event.timeStamp, wasOn: supposed === one };
     suppose(one);
   });
   button.addEventListener("click", (event) => { if (event.detail === 0) suppose(supposed === one ? null : one); }); // of a key
   buttonsOf.get(one).push(button);
   return button;
 }
-whenLetGo(document, ({ type }) => {
-  if (pressed && (type === "pointercancel" || pressed.wasOn || performance.now() - pressed.since > SHORT)) suppose(null);
+whenLetGo(document, ({ type, timeStamp }) => {
+  if (pressed && (type === "pointercancel" || pressed.wasOn || timeStamp - pressed.since > SHORT)) suppose(null);
   pressed = null;
 });
 
