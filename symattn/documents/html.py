@@ -239,8 +239,6 @@ class _Page:
             is_switched = step.fixed and not step.operands
             warm = self.warm(section) if step.letter == changes.tempered else ()
             steps.append(_step(self.outline, section, values, result, is_switched, warm))
-        shown = [self.matrices[item.letter] for item in by_name.values() if item.weights]
-        picture = weights.section(shown[-1]) if shown else Markup()
         data = _Data(self, changes).data()
         if series is not None:
             data["chunk"] = series[0]
@@ -252,7 +250,6 @@ class _Page:
             given,
             steps,
             self.parts,
-            picture=picture,
             data=_json(data),
             tempered=changes.tempered,
             worksheet=self.shown.worksheet is not None,
@@ -270,7 +267,12 @@ class _Page:
             prose(section.why),
         )
         return el(
-            "div", caption, el("div", *figures, class_="figures"), class_="input", id=section.name
+            "div",
+            caption,
+            el("div", *figures, class_="figures"),
+            self.picture(item),
+            class_="input",
+            id=section.name,
         )
 
     def result(self, step: Step) -> str:
@@ -311,7 +313,14 @@ class _Page:
         claimed = Markup() if claims is None else claims_page.tables(claims, matrix)
         drawn_all = el("div", *strips, class_=f"strips{room_of(shown)}") if strips else Markup()
         shades = weights.key(matrix) if strips and step.weights else Markup()
-        return el("div", drawn_all, shades, example, claimed, class_="values")
+        lines = self.picture(step)
+        return el("div", drawn_all, shades, example, claimed, lines, class_="values")
+
+    def picture(self, item: Item) -> Markup:
+        """Who attends to whom, beside the weights; where there are several, the last of them."""
+        last = [each for each in (*self.derivation.inputs, *self.derivation.steps) if each.weights]
+        is_shown = "value" in self.shown.views and item in last[-1:]
+        return weights.picture(self.matrices[item.letter]) if is_shown else Markup()
 
     def read(self, step: Step, head: int | None) -> list[HeadView]:
         """The matrices that a step reads, each of the head that is read."""

@@ -142,11 +142,10 @@ const sigmoid = (a) =>
     a,
   );
 
-// Each row (the last axis) made into another row.
-function rows(x, size, f) {
-  const width = x.shape[x.shape.length - 1];
-  const out = array([...x.shape.slice(0, -1), size(width)]);
-  const wide = size(width);
+// Each row (the last axis) made into another row, as wide as it was or of another width.
+function rows(x, f, wide = x.shape.at(-1)) {
+  const width = x.shape.at(-1);
+  const out = array([...x.shape.slice(0, -1), wide]);
   for (let row = 0; row * wide < out.data.length; row++)
     out.data.set(
       f(x.data.subarray(row * width, (row + 1) * width)),
@@ -155,53 +154,25 @@ function rows(x, size, f) {
   return out;
 }
 
-const rowSum = (x) =>
-  rows(
-    x,
-    () => 1,
-    (row) => [row.reduce((a, b) => a + b, 0)],
-  );
+// A number of each row.
+const ofRows = (f) => (x) => rows(x, (row) => [f(row)], 1);
 
-const rowMax = (x) =>
-  rows(
-    x,
-    () => 1,
-    (row) => [Math.max(...row)],
-  );
+const rowSum = ofRows((row) => row.reduce((a, b) => a + b, 0));
 
-const every = (x) =>
-  rows(
-    x,
-    () => 1,
-    (row) => [+row.every(Boolean)],
-  );
+const rowMax = ofRows((row) => Math.max(...row));
 
-const some = (x) =>
-  rows(
-    x,
-    () => 1,
-    (row) => [+row.some(Boolean)],
-  );
+const every = ofRows((row) => +row.every(Boolean));
+
+const some = ofRows((row) => +row.some(Boolean));
 
 const hardmax = (x) =>
-  rows(
-    x,
-    (n) => n,
-    (row) => row.map((_, k) => +(k === row.indexOf(Math.max(...row)))),
-  );
+  rows(x, (row) => row.map((_, k) => +(k === row.indexOf(Math.max(...row)))));
 
-const threshold = (x) =>
-  rows(
-    x,
-    () => 1,
-    (row) => {
-      let sum = 0;
-      const ranked = Array.from(row).sort((a, b) => b - a);
-      return [
-        Math.max(...ranked.map((value, k) => ((sum += value) - 1) / (k + 1))),
-      ];
-    },
-  );
+const threshold = ofRows((row) => {
+  let sum = 0;
+  const ranked = Array.from(row).sort((a, b) => b - a);
+  return Math.max(...ranked.map((value, k) => ((sum += value) - 1) / (k + 1)));
+});
 
 function matmul(a, b) {
   const [n, inner] = a.shape.slice(-2);
@@ -223,11 +194,17 @@ function matmul(a, b) {
   return out;
 }
 
-// What only moves entries about.
-function moved(shape, place) {
-  const out = array(shape);
-  let k = 0;
-  for (const at of indices(shape)) out.data[k++] = place(at);
+// Two axes exchanged, counted from the back.
+function swapped(x, one, other) {
+  const order = range(0, x.shape.length, 1);
+  const [first, second] = [one + order.length, other + order.length];
+  [order[first], order[second]] = [second, first];
+  const steps = strides(x, x.shape);
+  const out = array(order.map((axis) => x.shape[axis]));
+  let place = 0;
+  for (const at of indices(out.shape))
+    out.data[place++] =
+      x.data[at.reduce((sum, i, k) => sum + i * steps[order[k]], 0)];
   return out;
 }
 
@@ -235,17 +212,7 @@ const reshape = (x, shape) => array(shape, x.data);
 
 const broadcast = (x, shape) => each((value) => value, x, array(shape));
 
-function transpose(x) {
-  const [n, m] = x.shape.slice(-2);
-  const out = array([...x.shape.slice(0, -2), m, n]);
-  for (let k = 0; k < out.data.length; k++) {
-    const block = Math.floor(k / (n * m)) * n * m,
-      i = Math.floor((k % (n * m)) / n),
-      j = k % n;
-    out.data[k] = x.data[block + j * m + i];
-  }
-  return out;
-}
+const transpose = (x) => swapped(x, -1, -2);
 
 function take(x, chosen, axis) {
   const at = axis + x.shape.length;
@@ -333,14 +300,10 @@ const turned = (first, second, cos, sin) => [
 // Columns in turn: a_1, b_1, a_2, b_2, …
 function interleave(a, b) {
   const [wide, narrow] = [a.shape.at(-1), b.shape.at(-1)];
-  return moved([...a.shape.slice(0, -1), wide + narrow], (at) => {
-    const column = at.at(-1);
-    const [from, width] = column % 2 ? [b, narrow] : [a, wide];
-    const row = at
-      .slice(0, -1)
-      .reduce((sum, k, axis) => sum * a.shape[axis] + k, 0);
-    return from.data[row * width + Math.floor(column / 2)];
-  });
+  const places = range(0, wide + narrow, 1).map(
+    (k) => Math.floor(k / 2) + (k % 2 ? wide : 0),
+  );
+  return take(join([a, b], -1), places, -1);
 }
 
 // The slope of each head (Press et al. 2021).
@@ -374,12 +337,11 @@ function relativeBucket(offset, buckets, maxDistance, bidirectional) {
 // The entries of each matrix at the places of rows and columns.
 function entries(x, rows, columns) {
   const [n, m] = x.shape.slice(-2);
-  const places = each((i, j) => i * m + j, rows, columns);
-  const size = count(places.shape);
-  const out = array([...x.shape.slice(0, -2), ...places.shape]);
-  for (let k = 0; k < out.data.length; k++)
-    out.data[k] = x.data[Math.floor(k / size) * n * m + places.data[k % size]];
-  return out;
+  const whole = reshape(x, [...x.shape.slice(0, -2), n * m]);
+  return chosen(
+    whole,
+    each((i, j) => i * m + j, rows, columns),
+  );
 }
 
 // The entries of each row at places along it.
@@ -459,27 +421,15 @@ function join(parts, axis) {
 }
 
 // (..., rows, heads * columns) as (..., heads, rows, columns)
-function splitHeads(x, heads) {
-  const [n, wide] = x.shape.slice(-2);
-  const d = wide / heads;
-  const lead = x.shape.slice(0, -2);
-  return moved([...lead, heads, n, d], (at) => {
-    const [h, i, c] = at.slice(-3);
-    const block = at
-      .slice(0, -3)
-      .reduce((sum, k, axis) => sum * lead[axis] + k, 0);
-    return x.data[(block * n + i) * wide + h * d + c];
-  });
-}
+const splitHeads = (x, heads) =>
+  swapped(
+    reshape(x, [...x.shape.slice(0, -1), heads, x.shape.at(-1) / heads]),
+    -2,
+    -3,
+  );
 
 // (..., heads, rows, columns) as (..., rows, heads * columns)
 function mergeHeads(x) {
   const [h, n, d] = x.shape.slice(-3);
-  return moved([...x.shape.slice(0, -3), n, h * d], (at) => {
-    const [i, c] = at.slice(-2);
-    const block = at
-      .slice(0, -2)
-      .reduce((sum, k, axis) => sum * x.shape[axis] + k, 0);
-    return x.data[((block * h + Math.floor(c / d)) * n + i) * d + (c % d)];
-  });
+  return reshape(swapped(x, -2, -3), [...x.shape.slice(0, -3), n, h * d]);
 }

@@ -50,14 +50,9 @@ const nearestIn = (list, k) => list[Math.max(0, Math.min(k, list.length - 1))];
 // Several elements of which one is a stop of the Tab key.
 const stopOn = (one, among) => { for (const other of among) other.tabIndex = other === one ? 0 : -1; };
 
-// Buttons of which one is pressed.
-function pressOne(button) {
-  for (const other of button.parentElement.children) other.ariaPressed = other === button;
-}
-
 // A saved copy of a changed page opens with the numbers that the page came with, and without what this program put there.
 const saved = document.body.classList.contains("live");
 document.body.className = "";
 const title = ($(".titled") ?? $("header h1")).textContent; // the question of the opening takes its place
-const MADE = "#stage, .mode, #mode, .what-if, #given > .hint, .byhand, .say, .titled, #contents svg, #contents .symbol, #picture :is(.which, .told, .head:has([data-heads]))";
+const MADE = "#stage, .mode, #mode, .what-if, #given > .hint, .byhand, .say, .titled, #contents svg, #contents .symbol";
 for (const left of $$(MADE)) left.remove();

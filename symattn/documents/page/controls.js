@@ -9,7 +9,7 @@ function say(words) {
 }
 
 function tellState() {
-  const words = told || (live ? `${supposed ? `As if ${supposed.instead}.` : "Changed."} ${answered()}` : "Proven digits.");
+  const words = told || (live ? `${supposed ? `As if ${supposed.instead}.` : "Changed."} ${answered()}` : "Every digit is proven.");
   const line = $("#state");
   if (line.textContent !== words) line.textContent = words;
   line.title = words;

@@ -59,7 +59,6 @@ class Body:
     given: Markup
     steps: Sequence[Markup]
     parts: Parts
-    picture: Markup = _NONE
     data: str = ""
     tempered: str = ""
     worksheet: bool = False
@@ -75,17 +74,6 @@ class Body:
     def contents(self) -> Markup:
         """The steps as links, in the groups that a calculation goes through."""
         links = [el("li", el("a", el("span", "Given", class_="called"), href="#given"))]
-        if self.picture:
-            links.append(
-                el(
-                    "li",
-                    el(
-                        "a",
-                        el("span", "Which token attends to which", class_="called"),
-                        href="#picture",
-                    ),
-                )
-            )
         by_name = {step.name: step for step in self.parts.derivation.steps}
         groups = self.parts.groups([by_name[section.name] for section in self.outline.steps])
         for group, steps in groups:
@@ -147,7 +135,6 @@ class Body:
                 id="given",
                 aria_labelledby="given-heading",
             ),
-            self.picture,
             *self.steps,
             *([el("footer", *foot)] if foot else []),
             id="main",

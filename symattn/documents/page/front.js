@@ -58,10 +58,11 @@ const scoreName = data.items.some((item) => item.name === "scaled") ? "scaled sc
 
 function barOf(key, shares) {
   const hidden = isHidden(key);
-  const bar = shape("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", "aria-hidden": "true", class: "whole" }, shape("rect", { width: Math.min(Math.max(weight(key) || 0, 0), 1), height: 1 }));
-  const why = hidden ? "hidden by the mask" : scored ? `${scoreName} ${entryOn(scored, key).text}` : "";
-  return tinted(make("li", [make("span", keyName(key), { class: "of" }), bar, make("span", hidden ? "–" : weightText(key, shares), { class: "share" }), why && make("small", why)]), key);
+  const bar = hidden ? make("small", "hidden by the mask")
+    : shape("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", "aria-hidden": "true", class: "whole" }, shape("rect", { width: Math.min(Math.max(weight(key) || 0, 0), 1), height: 1 }));
+  return tinted(rowOfBars(keyName(key), scored && !hidden ? entryOn(scored, key).text : "", bar, hidden ? "–" : weightText(key, shares)), key);
 }
+const rowOfBars = (name, score, bar, share) => make("li", [make("span", name, { class: "of" }), make("span", score, { class: "score" }), bar, make("span", share, { class: "share" })]);
 
 // ---- the opening ----
 
@@ -112,7 +113,7 @@ function tellFront() {
   said.replaceChildren(...sentence());
   answeredAloud = aloud(said.textContent, answeredAloud);
   const keys = indicesShown(widthOf(weighed));
-  bars.replaceChildren(...keys.map((key) => barOf(key, shares)));
+  bars.replaceChildren(rowOfBars("", scored ? scoreName : "", make("span", ""), shares ? "share" : "weight"), ...keys.map((key) => barOf(key, shares)));
   $(".lead", bars.parentElement).textContent = shares ? "Scores become shares of one whole." : "The weights, which need not make 1.";
   const more = widthOf(weighed) - keys.length;
   if (more) bars.append(make("li", `and ${more} more below`, { class: "more" }));

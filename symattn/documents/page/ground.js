@@ -75,30 +75,18 @@ function aim(target) {
 const floats = (numbers) => numbers.map(certified.nearest);
 const dot = ([a, b], [c, d]) => a * c + b * d;
 
-// The directions in which each key has the highest score: from one angle to the next.
+// The directions in which each key has the highest score, from one angle to the next: those within a right angle of its
+// difference from every other key. Of equal keys the first has them.
 function sectorsOf(keys) {
   const vectors = keys.map((key) => floats(keyNumbers(key)));
-  const turns = vectors.flatMap((one, k) => vectors.slice(k + 1).flatMap((other) => {
-    const [x, y] = [one[0] - other[0], one[1] - other[1]];
-    return x || y ? [Math.atan2(x, -y), Math.atan2(-x, y)] : [];
-  })).sort((a, b) => a - b);
-  if (!turns.length) return [];
-  const winner = (angle) => {
-    const scores = vectors.map((vector) => dot([Math.cos(angle), Math.sin(angle)], vector));
-    return keys[scores.indexOf(Math.max(...scores))];
-  };
-  const found = turns.map((from, k) => {
-    const to = turns[k + 1] ?? turns[0] + 2 * Math.PI;
-    return { from, to, key: winner((from + to) / 2) };
-  }).filter(({ from, to }) => to - from > 1e-12);
-  const sectors = found.reduce((all, one) => {
-    const last = all.at(-1);
-    if (last?.key === one.key) last.to = one.to; else all.push({ ...one });
-    return all;
-  }, []);
-  const [first, last] = [sectors[0], sectors.at(-1)];
-  if (first === last || first.key !== last.key) return sectors;
-  return [...sectors.slice(1, -1), { ...last, to: first.to + 2 * Math.PI }]; // one, on both sides of where turns begin
+  return vectors.flatMap(([x, y], k) => {
+    const gaps = vectors.map(([otherX, otherY]) => [x - otherX, y - otherY]);
+    const angles = gaps.filter(([dx, dy]) => dx || dy).map(([dx, dy]) => Math.atan2(dy, dx));
+    if (!angles.length || gaps.findIndex(([dx, dy]) => !dx && !dy) < k) return [];
+    const turns = angles.map((angle) => ((angle - angles[0] + 3 * Math.PI) % (2 * Math.PI)) - Math.PI);
+    const [from, to] = [Math.max(...turns) - Math.PI / 2, Math.min(...turns) + Math.PI / 2].map((turn) => angles[0] + turn);
+    return to - from > 1e-12 ? [{ from, to, key: keys[k] }] : [];
+  });
 }
 
 // Whether a key lies between others, in the hull of theirs: then no query gives it a higher score than all of them, and
@@ -151,11 +139,18 @@ function arrow([x, y], width, kind) {
     shape("path", { d: `M${x} ${y}L${bx - side * dy} ${by + side * dx}L${bx + side * dy} ${by - side * dx}z`, class: kind })];
 }
 
+// The names of the two components of a vector, whose entries these are, in corners at the ends of their axes.
+function axisNames([one, other]) {
+  const names = labelsOf(one.item)[one.i === other.i ? 1 : 0] ?? [0, 1].map((c) => `component ${c + data.base}`);
+  const [across, up] = names.map(apart);
+  return [shape("text", { x: EDGE, y: EDGE - 4, "text-anchor": "end", class: "axis" }, `${across} →`), shape("text", { x: -EDGE, y: 12 - EDGE, class: "axis" }, `${up} ↑`)];
+}
+
 // Puts names beside their points, away from the middle first, so that none lies over another or over an arrow; one for
 // which there is no room is left to the bars.
 const NEAR_POINT = [10, 24, 40];
 function nameAll(picture, points, lines = []) {
-  const taken = lines.flatMap(([[ax, ay], [bx, by]]) => numbersTo(13).map((k) => ({ x: ax + ((bx - ax) * k) / 12 - 3, y: ay + ((by - ay) * k) / 12 - 3, width: 6, height: 6 })));
+  const taken = $$("text", picture).map((text) => text.getBBox()).concat(lines.flatMap(([[ax, ay], [bx, by]]) => numbersTo(13).map((k) => ({ x: ax + ((bx - ax) * k) / 12 - 3, y: ay + ((by - ay) * k) / 12 - 3, width: 6, height: 6 }))));
   for (const { at: [x, y], words, kind, radius = 0 } of points) {
     const text = shape("text", { class: kind, "text-anchor": "middle", "paint-order": "stroke" }, words);
     picture.append(text);
@@ -192,7 +187,9 @@ function drawGround() {
   const arrows = everyKey().flatMap((key) => arrow(spotOf(all[key]), 2.5 + 6 * Math.min(Math.max(weight(key) || 0, 0), 1), isHidden(key) ? "key hidden" : "key").map((part) => tinted(part, key)));
   const tip = spotOf(query);
   const [cx, cy] = tip;
-  ground.replaceChildren(...grounds, ...arrows, ...arrow(tip, 5, "query"));
+  const cross = [["x1", "x2"], ["y1", "y2"]].map(([from, to]) => shape("line", { [from]: -RIM, [to]: RIM, class: "axis" }));
+  ground.replaceChildren(...grounds, ...cross, ...arrows, ...arrow(tip, 5, "query"));
+  ground.append(...axisNames(vectorOf("key", 0)));
   const movable = isMovable();
   if (movable) {
     const handle = shape("circle", { cx, cy, r: 17, class: "tip", tabindex: 0, role: "slider", "aria-label": `Query of ${queryName(followed.row)}; the arrow keys move it`,
@@ -290,7 +287,8 @@ function drawValues() {
     ...(areShares() && outline.length ? [shape("path", { d: `M${outline.join("L")}z`, class: "hull" })] : []),
     ...seenKeys().map((key) => { const [x, y] = place(points[key]); return shape("line", { x1: o[0], y1: o[1], x2: x, y2: y, "stroke-width": 1 + 11 * Math.min(Math.abs(weight(key)) || 0, 1), class: "pull" }); }),
     ...everyKey().map((key) => { const [cx, cy] = place(points[key]); return shape("circle", { cx, cy, r: 7, class: isHidden(key) ? "value hidden" : "value" }); }),
-    shape("circle", { cx: o[0], cy: o[1], r: 9, class: "output" }));
+    shape("circle", { cx: o[0], cy: o[1], r: 9, class: "output" }),
+    ...axisNames(output()));
   nameAll(values, everyKey().map((key) => ({ at: place(points[key]), words: keyName(key), kind: "value" })), seenKeys().map((key) => [o, place(points[key])]));
 }
 

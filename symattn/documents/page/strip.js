@@ -20,20 +20,10 @@ function pictured(item) {
 const small = (role, width, height, drawn) =>
   `<svg class="small of-${role ?? "none"}" width="${width + 4}" height="${height + 4}" viewBox="-2 -2 ${width + 4} ${height + 4}" aria-hidden="true">${drawn}</svg>`;
 
-// Who attends to whom: the weights of the query as lines to its keys.
-function picturedLines() {
-  const y = (k, count) => ((k + 0.5) * HIGH) / count;
-  const lines = rowIn(weighed).map(({ value }, k) => {
-    const share = Math.min(Math.abs(value) || 0, 1);
-    return `<line x1="0" y1="${y(followed.row, queriesOf(weighed))}" x2="36" y2="${y(k, widthOf(weighed))}" stroke-width="${(4 * share).toFixed(2)}"/>`;
-  });
-  return small("a", 36, HIGH, lines.join(""));
-}
-
 function drawStrip() {
   for (const [name, link] of links) {
     $("svg", link)?.remove();
-    link.insertAdjacentHTML("afterbegin", name === "picture" ? picturedLines() : pictured(drawnOn.get(name)));
+    link.insertAdjacentHTML("afterbegin", pictured(drawnOn.get(name)));
   }
 }
 

@@ -9,13 +9,13 @@ from symattn.documents.pictures.kinds import tokens
 from symattn.documents.pictures.svg import svg_element
 
 #: What only a screen can do.
-_HINT = "Point at a token to see its lines alone."
+_HINT = "Click a query to follow it."
 
 #: More tokens than this are not drawn as lines.
 MOST_TOKENS = 40
 
 
-def section(matrix: MatrixView) -> Markup:
+def picture(matrix: MatrixView) -> Markup:
     """The weights of every head drawn side by side; nothing where there are too many tokens."""
     if max(matrix.shape) > MOST_TOKENS:
         return Markup()
@@ -26,17 +26,14 @@ def section(matrix: MatrixView) -> Markup:
         caption = [el("figcaption", name)] if name else []
         figures.append(el("figure", *caption, drawn, class_="head"))
     return el(
-        "section",
-        el("h2", "Which token attends to which", id="picture-heading", tabindex=-1),
+        "div",
         el(
             "p",
             "The thicker the line from a query to a key, the larger the weight. ",
             el("span", _HINT, class_="hint"),
-            class_="why",
         ),
         el("div", *figures, class_="heads"),
         id="picture",
-        aria_labelledby="picture-heading",
     )
 
 

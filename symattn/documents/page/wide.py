@@ -15,18 +15,18 @@ _USUAL, _CLOSE = (9.4, 17.6, 22.0), (8.3, 7.0, 12.0)
 
 
 def room_of(strips: Sequence[Sequence[HeadView]]) -> str:
-    """The classes of strips of matrices: below the formulas where they do not fit beside them.
+    """The classes of strips of matrices: beside the formulas, or below where they do not fit there.
 
-    They are set closer where they fit there only so; what does not fit at all stays beside them.
+    In either place they are set closer where they fit only so; what fits nowhere stays beside.
     """
 
     def widest(digit: float, cell: float, between: float) -> float:
         widths = (sum(_width(one, digit, cell, between) for one in strip) for strip in strips)
         return max(widths, default=0)
 
-    if widest(*_USUAL) <= _BESIDE or widest(*_CLOSE) > _BELOW:
-        return ""
-    return " below" if widest(*_USUAL) <= _BELOW else " below close"
+    ways = [(room, sizes) for room in (_BESIDE, _BELOW) for sizes in (_USUAL, _CLOSE)]
+    found = next(((room, sizes) for room, sizes in ways if widest(*sizes) <= room), ways[0])
+    return " below" * (found[0] == _BELOW) + " close" * (found[1] == _CLOSE)
 
 
 def _width(matrix: HeadView, digit: float, cell: float, between: float) -> float:

@@ -1,4 +1,4 @@
-"""Matrices of the page as grids, their masked cells, and the picture of lines that answers."""
+"""Matrices of the page as grids, their masked cells, and the picture of lines."""
 
 from __future__ import annotations
 
@@ -139,49 +139,28 @@ def test_masked_is_what_a_mask_holds(name: str) -> None:
             assert ((head, i, j) in found) == hides
 
 
-def test_a_token_shows_its_lines_alone(opened: Callable[..., Any]) -> None:
+def test_the_lines_of_the_query_that_is_followed_stand_out(opened: Callable[..., Any]) -> None:
     page = opened(sheet_page("causal"))
-    shown = page.locator(".lines-between line:not(.away)")
-    assert page.locator('.lines-between [tabindex="0"]').count() == 1
-    page.locator(".lines-between [data-q='2']").hover()
-    assert shown.count() == 3
-    told = page.locator(".lines-between + .told")
-    assert told.inner_text() == "sat attends to sat 0.5760, the 0.2840, cat 0.1400."
-    page.mouse.move(5, 5)
-    assert shown.count() == 9
-    page.locator(".lines-between [data-q='0']").focus()
-    for key, wanted in (
-        ("ArrowDown", "query cat attends to the 0.5, cat 0.5."),
-        ("ArrowRight", "key cat is attended to by cat 0.5, sat 0.1400."),
-        ("End", "key sat is attended to by sat 0.5760."),
-    ):
-        page.keyboard.press(key)
-        assert page.evaluate("document.activeElement.getAttribute('aria-label')") == wanted
-    page.fill("#temperature", "0.5")
-    page.locator(".lines-between [data-k='2']").focus()
-    assert "0.7679" in told.inner_text()
-    page.keyboard.press("Escape")
-    assert shown.count() == 9
-    assert told.inner_text() == ""
-
-
-def test_heads_singly_or_overlaid(opened: Callable[..., Any]) -> None:
-    page = opened(sheet_page("two_heads"))
-    figures = page.locator("#picture .head:visible")
-    assert figures.count() == 2
-    page.get_by_role("button", name="Head 2").click()
-    assert figures.locator("figcaption").all_text_contents() == ["Head 2"]
-    page.get_by_role("button", name="Overlaid").click()
-    assert figures.count() == 1
-    looks = page.evaluate("""() => ["0", "1"].map((h) => {
-        const style = getComputedStyle(document.querySelector(`[data-heads] line[data-h="${h}"]`));
-        return [style.stroke, style.strokeDasharray];
-    })""")
-    assert looks[0][0] != looks[1][0]
-    assert looks[0][1] != looks[1][1]
+    lines = page.locator("#weights .lines-between line:not(.other)")
+    assert {line.get_attribute("data-i") for line in lines.all()} == {"2"}
+    page.locator(".lines-between [data-q='1']").click()
+    assert {line.get_attribute("data-i") for line in lines.all()} == {"1"}
+    assert page.locator(".lines-between .asked").all_text_contents() == ["cat"]
+    assert page.locator(".say").inner_text().startswith("“cat” looks 50 %")
+    line = page.locator(".lines-between [data-i='2'][data-j='2']")
+    before = line.get_attribute("stroke-width")
     entered(page, "#temperature", "3")
-    assert figures.locator("[data-heads]").count() == 1
-    assert page.get_by_role("button", name="Overlaid").get_attribute("aria-pressed") == "true"
+    assert line.get_attribute("stroke-width") != before
+
+
+def test_a_query_of_a_head_is_followed_there(opened: Callable[..., Any]) -> None:
+    page = opened(sheet_page("two_heads"))
+    figures = page.locator("#picture .head")
+    assert figures.locator("figcaption").all_text_contents() == ["Head 1", "Head 2"]
+    figures.nth(1).locator("[data-q='0']").click()
+    row, head = page.locator("h1 select").all()
+    assert (row.input_value(), head.input_value()) == ("0", "1")
+    assert page.locator(".lines-between line:not(.other)[data-i='1']").count() == 0
 
 
 def test_what_the_mouse_points_at_is_in_sight(opened: Callable[..., Any]) -> None:

@@ -118,7 +118,7 @@ def test_a_key_or_a_short_press_leaves_it_so(opened: Callable[..., Any]) -> None
     assert cells(settled(page)) not in (before, changed)
     page.locator("button.supposed", has_text=other.instead).click()
     assert cells(settled(page)) == before
-    assert page.locator("#state").inner_text() == "Proven digits."
+    assert page.locator("#state").inner_text() == "Every digit is proven."
 
 
 def test_a_backward_pass_has_none() -> None:
