@@ -313,8 +313,7 @@ class _Page:
         claimed = Markup() if claims is None else claims_page.tables(claims, matrix)
         drawn_all = el("div", *strips, class_=f"strips{room_of(shown)}") if strips else Markup()
         shades = weights.key(matrix) if strips and step.weights else Markup()
-        lines = self.picture(step)
-        return el("div", drawn_all, shades, example, claimed, lines, class_="values")
+        return el("div", drawn_all, shades, example, claimed, self.picture(step), class_="values")
 
     def picture(self, item: Item) -> Markup:
         """Who attends to whom, beside the weights; where there are several, the last of them."""
