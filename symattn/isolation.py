@@ -122,10 +122,11 @@ class Worker:
         if self._process is None:
             self._process = self._started()
         most = _MOST_ANSWERED if self._stranger else None
-        answers = self._process.ask(task, 2, self.limits.seconds, most)
-        if answers is None:
+        try:
+            answers = self._process.ask(task, 2, self.limits.seconds, most)
+        except TimeoutError:
             return self._too_slow(name)
-        if not answers:
+        except EOFError:
             return self._died(name)
         found: Result | Failure = self._read(answers, name)
         return found
@@ -144,8 +145,9 @@ class Worker:
         """A process that is ready for its first task."""
         process = _Process.running(self._modules)
         first = pickle.dumps((self.limits, self._debug, self._stranger))
-        if process.ask(first, 1, _START) == [_DONE]:
-            return process
+        with contextlib.suppress(TimeoutError, EOFError):
+            if process.ask(first, 1, _START) == [_DONE]:
+                return process
         process.end()
         raise SymattnError(
             "no process could be started to work within the limits; leave out --timeout and "
@@ -346,8 +348,11 @@ class _Process:
 
     def ask(
         self, what: bytes, count: int, seconds: float | None, most: int | None = None
-    ) -> list[bytes] | None:
-        """So many answers, of at most so many bytes; [] if it died, None if it took too long."""
+    ) -> list[bytes]:
+        """So many answers, of at most so many bytes.
+
+        Raises `TimeoutError` where the first takes too long, `EOFError` where the process ends.
+        """
         late = threading.Event()
 
         def expire() -> None:
@@ -368,8 +373,10 @@ class _Process:
             timer.cancel()
             timer.join()
         if late.is_set():
-            return None
-        return answers if len(answers) == count else []
+            raise TimeoutError
+        if len(answers) < count:
+            raise EOFError
+        return answers
 
     def end(self, patience: float = 0.0) -> int | None:
         """End it, unless it has ended within so many seconds; the signal that it ended by."""

@@ -8,9 +8,6 @@ from symattn.documents.page.matrices import MatrixView
 from symattn.documents.pictures.kinds import tokens
 from symattn.documents.pictures.svg import svg_element
 
-#: What only a screen can do.
-_HINT = "Click a query to follow it."
-
 #: More tokens than this are not drawn as lines.
 MOST_TOKENS = 40
 
@@ -30,7 +27,7 @@ def picture(matrix: MatrixView) -> Markup:
         el(
             "p",
             "The thicker the line from a query to a key, the larger the weight. ",
-            el("span", _HINT, class_="hint"),
+            el("span", "Click a query to follow it.", class_="hint"),
         ),
         el("div", *figures, class_="heads"),
         id="picture",
