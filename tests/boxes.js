@@ -155,7 +155,8 @@ async (isPaper = false) => {
     if (!powers.has(hash)) powers.set(hash, new Set());
     for (const one of all("msup > :last-child mn", line)) if (ROUNDED.test(one.textContent)) powers.get(hash).add(one.textContent.split(".")[1].length);
     const numbers = all("mn", line).map((one) => one.textContent);
-    const isOne = all("#stage .focal.result").length === 1 && !find("#stage .focal.sum");
+    // a line that says the value alone, since no decimals give it, puts nothing in
+    const isOne = all("#stage .focal.result").length === 1 && !find("#stage .focal.sum") && all("mo", line).length > 1;
     for (const { textContent } of isOne ? all("#stage :is(.lit, .focal):not(.result)") : []) {
       const digits = textContent.replace("−", "");
       if (ROUNDED.test(digits) && !numbers.includes(digits)) say(`${digits} is lit, and the line has ${numbers.join(" ")}`);

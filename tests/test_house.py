@@ -21,7 +21,7 @@ KEPT = {
     "functions of 30 statements or more": 17,
     "functions of 7 parameters or more": 7,
     "numbers set at module level": 163,
-    "lines of JavaScript": 5_181,
+    "lines of JavaScript": 5_185,
 }
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -75,7 +75,11 @@ def supposed(derivation: Derivation, evaluation: Evaluation, most: int = 3) -> t
     named = {one.name: one for one in MISCONCEPTIONS}
     found = Hypotheses(derivation, evaluation, [named[name] for name in COMMON]).singles
     rows = ((one.misconceptions[0], one.steps) for one in found[:most])
-    return tuple(Supposed(row.instead, row.tell, steps) for row, steps in rows)
+    shown = [
+        (*(text.replace("d_k", "dₖ") for text in (row.instead, row.tell)), steps)
+        for row, steps in rows
+    ]
+    return tuple(Supposed(*one) for one in shown)
 
 
 class Hypotheses:

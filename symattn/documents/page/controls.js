@@ -17,7 +17,7 @@ function tellState() {
   line.classList.toggle("said", told !== "");
 }
 
-// The line below the title says what the digits are worth, on paper and in a saved copy too.
+// The line below what is given says what the digits are worth, on paper and in a saved copy too.
 function tellChanges() {
   document.body.classList.toggle("held", held);
   if (held) {
@@ -91,6 +91,7 @@ document.addEventListener("input", (event) => {
 function openMenu(open) {
   $("#menu").hidden = !open;
   $("#more").ariaExpanded = open;
+  if (open) $("#menu").scrollIntoView({ block: "nearest", behavior: calm() });
 }
 $("#more").addEventListener("click", () => openMenu($("#menu").hidden));
 document.addEventListener("keydown", (event) => {

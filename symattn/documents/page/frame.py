@@ -117,7 +117,6 @@ class Body:
                 *summary,
                 *([] if agrees else checked),
                 self.claimed,
-                *changed,
                 *notes,
             ),
             _markup(
@@ -135,6 +134,7 @@ class Body:
                 id="given",
                 aria_labelledby="given-heading",
             ),
+            *changed,
             *self.steps,
             *([el("footer", *foot)] if foot else []),
             id="main",
@@ -175,7 +175,7 @@ def page(title: str, frames: Sequence[Body]) -> str:
     )
     answering = [_markup("origin.html"), _data(first), *others, el("script", Markup(script))]
     blocks = [first.contents, first.main, *(answering if data else [])]
-    skip = el("a", "Skip to the steps", href="#main", class_="skip")
+    skip = el("a", "Skip to the steps", href="#given-heading", class_="skip")
     body = el("body", skip, *blocks)
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
 

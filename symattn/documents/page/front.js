@@ -59,7 +59,7 @@ const scoreName = data.items.some((item) => item.name === "scaled") ? "scaled sc
 function barOf(key, shares) {
   const hidden = isHidden(key);
   const bar = hidden ? make("small", "hidden by the mask")
-    : shape("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", "aria-hidden": "true", class: "whole" }, shape("rect", { width: Math.min(Math.max(weight(key) || 0, 0), 1), height: 1 }));
+    : shape("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", "aria-hidden": "true", class: "whole" }, shape("rect", { width: Number.isFinite(weight(key)) ? Math.min(Math.max(weight(key), 0), 1) : 0, height: 1 }));
   return tinted(rowOfBars(keyName(key), scored && !hidden ? entryOn(scored, key).text : "", bar, hidden ? "–" : weightText(key, shares)), key);
 }
 const rowOfBars = (name, score, bar, share) => make("li", [make("span", name, { class: "of" }), make("span", score, { class: "score" }), bar, make("span", share, { class: "share" })]);
@@ -114,7 +114,8 @@ function tellFront() {
   answeredAloud = aloud(said.textContent, answeredAloud);
   const keys = indicesShown(widthOf(weighed));
   bars.replaceChildren(rowOfBars("", scored ? scoreName : "", make("span", ""), shares ? "share" : "weight"), ...keys.map((key) => barOf(key, shares)));
-  $(".lead", bars.parentElement).textContent = shares ? "Scores become shares of one whole." : "The weights, which need not make 1.";
+  const whole = shares && keys.reduce((sum, key) => sum + Number(percent(weightNumber(key)).split(" ")[0]), 0);
+  $(".lead", bars.parentElement).textContent = !shares ? "The weights, which need not make 1." : `Scores become shares of one whole${whole === 100 || keys.length < widthOf(weighed) ? "" : ", here rounded"}.`;
   const more = widthOf(weighed) - keys.length;
   if (more) bars.append(make("li", `and ${more} more below`, { class: "more" }));
 }

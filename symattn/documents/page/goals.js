@@ -13,18 +13,20 @@ const everyOne = (found) => (found.includes(null) ? null : found.every(Boolean))
 
 function mostlyAt(key) {
   return {
-    words: `look mostly at ${calledKey(key)}`, title: "With more than half of the weight",
+    words: `look mostly at ${calledKey(key)}`, title: "more than half of the weight",
     isMet: () => isBelow(HALF, weightNumber(key)),
-    now: () => `${weightText(key, true)} at ${calledKey(key)}`,
+    now: () => `the weight of ${calledKey(key)} is ${weightOf(key).text}`,
     never() {
       if (isHidden(key)) return `The mask hides ${quoted(key)} from ${askedInWords()}, so its weight is 0 whatever the other numbers are.`;
+      const twin = isPlane ? twinOf(key, seenKeys()) : undefined;
+      if (twin !== undefined) return `The keys of ${quoted(key)} and ${quoted(twin)} are the same. Whatever the query is, so are their weights, and neither is above a half.`;
       return isPlane && isBetweenOthers(key, seenKeys()) ? `The key of ${quoted(key)} lies between those of others. Whatever the query is, its score is not above all of theirs, and its weight not above a half.` : "";
     },
   };
 }
 
 const equally = () => ({
-  words: "share equally", title: "No two shares more than one hundredth apart",
+  words: "share equally", title: "no two shares more than one hundredth apart",
   isMet() {
     const row = seenKeys().map(weightNumber);
     const found = isBelow(HUNDREDTH, certified.sum([certified.largest(row), certified.largest(row.map(negated))]));
@@ -37,7 +39,7 @@ const equally = () => ({
 function outputOf(target) {
   const wantedNumbers = target.map((text) => certified.read(text));
   return {
-    words: `make the output (${target.map(pretty).join(", ")})`, title: "Each number to one decimal",
+    words: `make the output (${target.map(pretty).join(", ")})`, title: "each number, to one decimal",
     isMet: () => everyOne(wantedNumbers.flatMap((goal, c) => {
       const gap = certified.minus(output()[c].number, goal);
       return [gap, negated(gap)].map((one) => isBelow(one, NEAR));
@@ -72,7 +74,7 @@ function outputInReach() {
 function goalsOf() {
   const keys = seenKeys();
   if (!sharing || keys.length < 2 || data.chunk) return [];
-  const between = isPlane ? keys.filter((key) => isBetweenOthers(key, keys)) : [];
+  const between = isPlane ? keys.filter((key) => twinOf(key, keys) !== undefined || isBetweenOthers(key, keys)) : [];
   const [least] = keys.filter((key) => !between.includes(key) && weight(key) <= 0.5).sort((one, other) => weight(one) - weight(other));
   const hidden = everyKey().find(isHidden);
   const high = isMixedInPlane && String(Math.ceil(Math.max(...keys.map((key) => certified.nearest(valueVector(key)[0])))) + 1);
@@ -111,12 +113,13 @@ function tellGoal() {
 }
 
 function wordsOfGoal() {
+  if (supposed) return ["The goals are for the attention as it is, without “What if”."];
   const never = goal.never();
   if (never) return [make("b", "Impossible. "), never];
   const met = live && !proven ? null : goal.isMet();
   if (met === null) return ["These digits are not proven, so that this is not decided."];
   if (met) return [make("b", "Reached: "), `${goal.now()}.`];
-  return [make("b", "Not yet: "), `${goal.now()}. ${isMovable() ? "Drag the query." : "Change the numbers."}`];
+  return [make("b", "Not yet: "), `${goal.now()}. Asked for is ${goal.title}. ${isMovable() ? "Move the query." : "Change the numbers."}`];
 }
 
 if (weighed) {

@@ -5,6 +5,7 @@
 const exactAt = (item, place) => (given.has(item.letter) ? numberAt(item, place) : evaluate(item.rule, entryIn(item, place), exactAt));
 const exactOf = ({ item, place }) => exactAt(item, place);
 const isRatio = (number) => number.d !== undefined;
+const isZero = (number) => certified.order(number, 0) === 0;
 
 // The product of queries and keys that softmax shares out: between them only a division by a positive constant and the
 // mask may stand.
@@ -43,7 +44,8 @@ function sourcesOfQuery() {
   const [row, matrix] = data.flipped ? [made.right, made.left] : [made.left, made.right];
   const isOwn = given.has(matrix[1]) && !data.items.some((other) => other !== item && other.sources?.has(matrix[1]));
   const lines = entries.map((entry) => numbersTo(made.size).map((l) => [row, matrix].map((part) => entryAt(part, { ...entry, [made.index]: l }))));
-  return isOwn && lines.flat(2).every((entry) => isRatio(exactOf(entry))) ? { entries, lines, letter: matrix[1] } : null;
+  const isMade = lines[0].some(([x]) => !isZero(exactOf(x))); // a row of zeros makes the same query of any matrix
+  return isOwn && isMade && lines.flat(2).every((entry) => isRatio(exactOf(entry))) ? { entries, lines, letter: matrix[1] } : null;
 }
 
 const isMovable = () => isPlane && !data.chunk && sourcesOfQuery() !== null;
@@ -63,7 +65,6 @@ function aim(target) {
   if (!lines) return entries.every((entry, c) => assign(entry, target[c]) === "");
   const { sum, product: times, quotient, minus } = certified;
   const length = sum(lines[0].map(([x]) => times(exactOf(x), exactOf(x))));
-  if (certified.order(length, 0) === 0) return false;
   return lines.every((line, c) => {
     const gap = quotient(minus(wanted[c], sum(line.map(([x, w]) => times(exactOf(x), exactOf(w))))), length);
     return line.map(([x, w]) => [w, sum([exactOf(w), times(exactOf(x), gap)])]).every(([w, number]) => assign(w, typedAs(number)) === "");
@@ -89,9 +90,13 @@ function sectorsOf(keys) {
   });
 }
 
+// Another key that is the same, and so has the same weight.
+const twinOf = (key, keys) => keys.find((other) => other !== key && keyNumbers(other).every((x, c) => isZero(certified.minus(x, keyNumbers(key)[c]))));
+
 // Whether a key lies between others, in the hull of theirs: then no query gives it a higher score than all of them, and
 // its weight is never above a half. Decided exactly; null where the numbers are no ratios.
 function isBetweenOthers(key, keys) {
+  if (twinOf(key, keys) !== undefined) return false;
   const own = keyNumbers(key);
   const others = keys.filter((other) => other !== key).map(keyNumbers);
   if (![own, ...others].flat().every(isRatio)) return null;
@@ -200,8 +205,8 @@ function drawGround() {
   const tips = all.map(spotOf);
   nameAll(ground, [{ at: tip, words: "query", kind: "query", radius: movable ? 17 : 0 }, ...everyKey().map((key) => ({ at: tips[key], words: keyName(key), kind: "key" }))],
     [...tips, tip].map((point) => [[0, 0], point]).concat(movable ? [[[cx - 14, cy], [cx + 14, cy]], [[cx, cy - 14], [cx, cy + 14]]] : []));
-  $(".lead", ground.parentElement).textContent = movable ? "Drag the query. The ground has the colour of the key that wins." : "The ground has the colour of the key that wins.";
-  remarks.textContent = remark();
+  $(".lead", ground.parentElement).replaceChildren(...(movable ? [make("span", "Drag the query. ", { class: "hint" })] : []), "The ground has the colour of the key that wins: the highest score.");
+  remarks.textContent = supposed ? "" : remark();
 }
 const remarks = make("p", "", { class: "remark" });
 
@@ -231,6 +236,7 @@ function track(event) {
   wanted = [x, -y];
 }
 ground.addEventListener("pointermove", (event) => { if (dragging) track(event); });
+ground.addEventListener("touchstart", (event) => { if (event.target.matches(".tip")) event.preventDefault(); }, { passive: false }); // no scrolling
 whenLetGo(ground, () => {
   if (!dragging) return;
   dragging = false;

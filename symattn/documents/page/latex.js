@@ -43,11 +43,7 @@ function latexOf(item) {
   return remark + bodies.map((body) => `\\[\n${body}\n\\]`).join("\n");
 }
 
-// The button copies the step of the chosen entry; the key that one, the step on the stage, or the one at the top of the sheet.
-const chosenStep = () => (current ? parsed(current).item : data.items.find((one) => one.name === sections[Math.max(currentSection(), 0)].id));
-const latexButton = $("#origin .latex");
-latexButton.addEventListener("click", () => copy(latexOf(chosenStep()), "LaTeX", $("#origin .origin")));
-keysWhile(always, { c() {
-  const item = staged() ? scene.item : chosenStep();
-  if (item?.latex) copy(latexOf(item), "LaTeX", staged() ? $(".heading", stage) : current ? $("#origin .origin") : $(".said", sectionOf(item)) ?? sectionOf(item));
-} });
+// The step of the chosen entry.
+const copyLatex = () => copy(latexOf(parsed(current).item), "LaTeX", $("#origin .origin"));
+$("#origin .latex").addEventListener("click", copyLatex);
+keysWhile(() => current && parsed(current).item.latex, { c: copyLatex });

@@ -184,7 +184,7 @@ function goTo(key) {
 
 document.addEventListener("pointerover", (event) => {
   const cell = event.target.closest("td[data-c]");
-  if (event.pointerType !== "mouse") return;
+  if (event.pointerType !== "mouse" || event.buttons) return; // what is dragged stays chosen
   const panel = $("#origin");
   if (cell) {
     if (cell.key === current) return;

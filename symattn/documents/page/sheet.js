@@ -65,15 +65,6 @@ function uncover(element) {
 }
 document.addEventListener("focusin", (event) => uncover(event.target));
 
-function foldAll() {
-  const all = $$(".step > details");
-  const open = all.some((details) => details.open);
-  for (const details of all) details.open = !open;
-  $("#fold").textContent = open ? "Unfold all" : "Fold all";
-}
-
-$("#fold").addEventListener("click", foldAll);
-
 const links = new Map($$("a", contents).map((link) => [link.hash.slice(1), link]));
 // Marks a step in the strip, and has it in the middle where not all are in sight.
 function isAt(name) {
@@ -89,4 +80,4 @@ function follow() {
 }
 document.addEventListener("scroll", follow, { passive: true });
 
-keysWhile(always, { n: () => step(1), p: () => step(-1), f: foldAll });
+keysWhile(always, { n: () => step(1), p: () => step(-1) });

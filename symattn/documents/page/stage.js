@@ -586,6 +586,7 @@ function openStage(name, entry = null) {
   const item = acts.find((one) => one.name === name) ?? route[0];
   if (!item) return;
   pauseStage();
+  suppose(null); // what its frames say is of the attention as it is
   if (entry && hasRow(item)) followed = { row: lineIn(item, entry), head: entry.h ?? followed.head };
   if (!staged()) {
     changeTo(true);
@@ -656,7 +657,6 @@ keysWhile(always, { s: changeMode });
 keysWhile(staged, {
   n: () => walkSteps(1),
   p: () => walkSteps(-1),
-  f() {},
   Escape: closeStage,
   ArrowRight: () => walkFrames(1),
   ArrowLeft: () => walkFrames(-1),

@@ -3,13 +3,15 @@ const roles = new Map(data.items.map((item) => [item.letter, item.role]));
 for (const math of $$(".formula math, figcaption math")) colourLetters(math, roles);
 
 // Where no font has the parts of a tall bracket, Chromium leaves it as low as a letter: it is drawn out.
-for (const sign of $$('mo[stretchy="true"]')) {
+const drawOut = () => $$('mo[stretchy="true"]').forEach((sign) => {
   sign.style.transform = "";
   const [own, whole] = [sign, sign.parentElement].map((element) => element.getBoundingClientRect());
-  if (!own.height || own.height > 0.9 * whole.height) continue;
+  if (!own.height || own.height > 0.9 * whole.height) return;
   const below = (whole.top + whole.bottom - own.top - own.bottom) / 2 / parseFloat(getComputedStyle(sign).fontSize);
   sign.style.transform = `translateY(${below.toFixed(3)}em) scaleY(${(whole.height / own.height).toFixed(3)})`;
-}
+});
+drawOut();
+matchMedia("print").addEventListener("change", drawOut); // on paper fonts are smaller
 
 // Last: a saved copy shows the numbers that the page came with.
 if (saved) settle();

@@ -29,6 +29,8 @@ whenLetGo(document, ({ type, timeStamp }) => {
   pressed = null;
 });
 
+keysWhile(() => supposed, { Escape: () => suppose(null) });
+
 const offered = (some) => (some.length ? make("div", [make("span", "What if "), ...some.map(buttonFor), make("p", "", { class: "tell" })], { class: "what-if" }) : "");
 
 for (const item of data.chunk ? [] : acts) {
@@ -42,6 +44,7 @@ whenSettled(() => {
       button.ariaPressed = supposed === one;
       if (supposed === one || !supposed) $(".tell", button.parentElement).textContent = supposed ? one.tell : "";
     }
+  for (const item of acts) sectionOf(item).classList.toggle("otherwise", Boolean(supposed?.rules[item.letter]));
   if (told_before) for (const [key, some] of cells) for (const cell of some) cell.classList.toggle("differs", supposed !== null && cell.textContent !== told_before.get(key));
   if (!supposed) told_before = null;
 });

@@ -84,7 +84,8 @@ function scaledTold() {
   if (item.name !== "scaled" || kind !== "/" || above[0] !== "e") return null;
   const row = rowOnStage();
   const divisor = makeOf("span", `<math>${spell(below, row[0]).markup}</math>`);
-  return ["Dividing by ", divisor, " keeps the scores from growing with the length of the vectors: those of ", query(), " become ", ...several(textsOf(row)), "."];
+  const why = isWarm(item) ? [] : [" keeps the scores from growing with the number of components"];
+  return ["Dividing by ", divisor, ...why, ": those of ", query(), " become ", ...several(textsOf(row)), "."];
 }
 
 function sentenceOf(frame) {
@@ -106,7 +107,7 @@ function looksTold(row, h, isFirst) {
   const most = order.filter(({ value }) => value === order[0].value);
   if (!most.length) return [query(isFirst, row), " attends to no key"];
   const keys = most.length > MOST_LISTED ? [`${most.length} keys`] : listed(most.map((entry) => keyOn(keyIn(weighed, entry))));
-  return [query(isFirst, row), " attends most to ", ...keys, ` (${most[0].text}${most.length > 1 ? " each" : ""})`];
+  return [query(isFirst, row), most.length > 1 && most.length === order.length ? " attends equally to " : " attends most to ", ...keys, ` (${most[0].text}${most.length > 1 ? " each" : ""})`];
 }
 
 // What was seen, in three sentences, and a link that opens the page here.
@@ -115,7 +116,7 @@ function seenCard() {
   const inHead = h === null ? "" : ` in head ${h + data.base}`;
   const mixed = data.items.find((item) => isAfter(item) && hasRow(item) && item.sources?.has(weighed.letter));
   const told = [[...looksTold(followed.row, h, true), inHead, "."]];
-  if (mixed) {
+  if (mixed && rowIn(weighed, followed.row, h).every(({ value }) => !Number.isNaN(value))) {
     const parts = heaviestFirst(rowIn(weighed, followed.row, h)).map((entry) => [entry.text, " of the value of ", keyOn(keyIn(weighed, entry))]);
     const numbers = textsOf(rowIn(mixed, followed.row, mixed.heads ? h : null));
     told.push(["Its output", vector(numbers), inHead && " there", " is ", ...(parts.length ? listed(shortened(parts, (more) => `smaller shares of ${more} more`)) : ["0"]), "."]);

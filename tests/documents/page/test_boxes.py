@@ -152,6 +152,11 @@ BROKEN = {
     "lines with decimals of their own": (
         "least = most;",
         "return USUAL;",
+        "is lit, and the line has",
+    ),
+    "exponents with decimals of their own": (
+        "printerFor(({ at }) => partsInSight()",
+        "((_, more) => printer(more + 3))(({ at }) => partsInSight()",
         "powers of",
     ),
     "contents that follow the scroll bar alone": (

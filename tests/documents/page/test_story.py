@@ -12,7 +12,7 @@ from tests import ROOT
 from tests.command import run
 
 RILEY = ROOT / "examples" / "rileys_dog.toml"
-BEGINS = "that Riley is a dog tells much about Riley"
+BEGINS = "that Riley is a dog tells more about Riley"
 
 
 @pytest.mark.parametrize("form", ["text", "latex", "md", "mathml", "html", "ipynb", "json"])
