@@ -166,7 +166,7 @@ def test_every_mistake_of_programs_is_made_by_one() -> None:
     assert {*broken.MADE} <= {*names}
 
 
-@pytest.mark.parametrize("mistake", share(broken.MADE, 16))
+@pytest.mark.parametrize("mistake", share(broken.MADE, 32, 29))
 def test_a_mistake_is_named(mistake: str) -> None:
     to_be, function = broken.MADE[mistake]
     found = verify(function, SPECS.get(to_be) or variant(to_be).spec)
@@ -177,7 +177,7 @@ def test_a_mistake_is_named(mistake: str) -> None:
 MASK_VALUES = (-20, -30, -50, -77, -300)
 
 
-@pytest.mark.parametrize("score", share(MASK_VALUES, 4))
+@pytest.mark.parametrize("score", share(MASK_VALUES, 5))
 def test_what_masked_scores_are_set_to_is_found(score: int) -> None:
     def weigh(z: Array, seen: Array, hidden: Array) -> Array:
         return right.softmax(np.where(seen, z, hidden))
@@ -302,7 +302,7 @@ def single_precision() -> Iterator[None]:
     jax.config.update("jax_enable_x64", before)
 
 
-@pytest.mark.parametrize("name", share(RIGHT, 4, 3))
+@pytest.mark.parametrize("name", share(RIGHT, 6, 3))
 @pytest.mark.usefixtures("single_precision")
 def test_a_right_function_agrees(name: str) -> None:
     needed(name)
@@ -313,7 +313,7 @@ def test_a_right_function_agrees(name: str) -> None:
     assert len(found.tried) >= 9
 
 
-@pytest.mark.parametrize("name", share(BROKEN, 4))
+@pytest.mark.parametrize("name", share(BROKEN, 6, 5))
 def test_a_broken_function_is_refused_and_its_mistake_named(name: str) -> None:
     needed(name)
     spec, failed, mistake = BROKEN[name]
