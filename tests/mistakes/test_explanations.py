@@ -22,6 +22,7 @@ from tests.benchmarks.explaining_rates import (
     random_rows,
 )
 from tests.checking import check, toml, verdicts
+from tests.positions import turned, waves
 from tests.rows import every_one_has_a_row
 
 Array: TypeAlias = Any
@@ -243,22 +244,6 @@ def single(
     return out
 
 
-def sinusoidal(first: int) -> Array:
-    """Vaswani et al. 2017, section 3.5."""
-    place = np.arange(first, first + 3)[:, None] / 10000 ** (np.arange(4) // 2 * 2 / 4)
-    return np.where(np.arange(4) % 2 == 0, np.sin(place), np.cos(place))
-
-
-def rotated(x: Array, pairs: list[tuple[int, int]]) -> Array:
-    """Su et al. 2021: pair p turned by position / 10000^(p/2)."""
-    out = x.copy()
-    for p, (i, j) in enumerate(pairs):
-        angle = np.arange(len(x)) / 10000 ** (p / 2)
-        out[:, i] = x[:, i] * np.cos(angle) - x[:, j] * np.sin(angle)
-        out[:, j] = x[:, i] * np.sin(angle) + x[:, j] * np.cos(angle)
-    return out
-
-
 def grouped(order: list[int]) -> dict[str, Array]:
     """The steps of four query heads, each with the key and value head of this number."""
     q, k, v = GROUPED.values()
@@ -282,7 +267,6 @@ NARROW = {key: value[:, :3] for key, value in W.items()}
 PROJECTED = ("W_Q", "W_K", "W_V")
 TOKENS = {"X": X, **{key: W[key] for key in PROJECTED}}
 TURNED = {"Q": X, "K": X[::-1] + 1, "V": V}
-NEIGHBOURS, HALVES = [(0, 1), (2, 3)], [(0, 2), (1, 3)]
 GROUPED = {
     "Q": np.stack([Q, Q + 1, Q[::-1], Q - 1]),
     "K": np.stack([K, K[::-1] * 2]),
@@ -303,9 +287,10 @@ def with_weights(**other: Array) -> tuple[dict[str, Any], ...]:
     return {}, TOKENS, single(X, W, {}), single(X, W | other, {})
 
 
-def turned(pairs: list[tuple[int, int]]) -> dict[str, Array]:
+def rotated(pairing: str) -> dict[str, Array]:
     """The steps after a rotation."""
-    return work({}, {}, (rotated(TURNED["Q"], pairs), rotated(TURNED["K"], pairs), V))
+    q, k = (turned(TURNED[name], 10000, 4, pairing) for name in "QK")
+    return work({}, {}, (q, k, V))
 
 
 def placed(positions: Array) -> dict[str, Array]:
@@ -341,16 +326,21 @@ OTHERS: dict[str, tuple[dict[str, Any], ...]] = {
     "positions-from-1": (
         {"positions": "sinusoidal"},
         TOKENS,
-        placed(sinusoidal(0)),
-        placed(sinusoidal(1)),
+        placed(waves(np.arange(3), 4)),
+        placed(waves(np.arange(1, 4), 4)),
     ),
     "no-positions": (
         {"positions": "sinusoidal"},
         TOKENS,
-        placed(sinusoidal(0)),
+        placed(waves(np.arange(3), 4)),
         placed(np.zeros((3, 4))),
     ),
-    "other-rotary-pairs": ({"positions": "rotary"}, TURNED, turned(NEIGHBOURS), turned(HALVES)),
+    "other-rotary-pairs": (
+        {"positions": "rotary"},
+        TURNED,
+        rotated("interleaved"),
+        rotated("half"),
+    ),
     "groups-tiled": (
         {"heads": 4, "kv_heads": 2},
         GROUPED,

@@ -26,11 +26,12 @@ from symattn.documents.code.program import recorded
 from symattn.documents.code.spell import names
 from symattn.nodes.base import Node
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
-from symattn.nodes.positions import Rotary, Sinusoidal
+from symattn.nodes.positions import PAIRINGS, Rotary, Sinusoidal
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.step import Step
 from tests.documents.code.test_code import run, run_javascript
 from tests.extras import package
+from tests.positions import get_slopes, position_bucket, turned, waves
 from tests.shares import share
 
 #: How many tokens come before the two that are asked for.
@@ -115,47 +116,12 @@ def given_to(derivation: Derivation, sizes: Mapping[sympy.Symbol, int]) -> dict[
 # ---- the formulas, in float64 --------------------------------------------------------------------
 
 
-def turned(node: Rotary, x: Array, start: int) -> Array:
-    """Pairs as complex numbers, times e^{ipθ_t} or its inverse."""
-    half = int(node.dims) // 2
-    theta = float(node.base) ** (-np.arange(half) / half)
-    angles = (start + np.arange(x.shape[-2]))[:, None] * theta
-    out = x.copy()
-    first, second = (
-        (slice(0, 2 * half, 2), slice(1, 2 * half, 2))
-        if node.pairing
-        else (slice(0, half), slice(half, 2 * half))
-    )
-    pairs = (x[..., first] + 1j * x[..., second]) * np.exp((1j if node.forwards else -1j) * angles)
-    out[..., first], out[..., second] = pairs.real, pairs.imag
-    return out
-
-
-def waves(rows: int, columns: int, base: float, start: int) -> Array:
-    """sin(p / b^{2t/d}) and cos(p / b^{2t/d}) in turn."""
-    angles = (start + np.arange(rows))[:, None] / base ** (2 * (np.arange(columns) // 2) / columns)
-    return np.asarray(np.where(np.arange(columns) % 2 == 0, np.sin(angles), np.cos(angles)))
-
-
-def slopes(heads: int) -> Array:
-    """2^{−8/H}, 2^{−16/H}, …; between powers of two, every other one of twice as many."""
-    power = 2 ** int(np.log2(heads))
-    own = 2.0 ** (-8 * np.arange(1, power + 1) / power)
-    return np.concatenate([own, 2.0 ** (-4 * np.arange(1, 2 * power, 2) / power)])[:heads]
-
-
 def buckets(node: RelativeBias | BucketSum, apart: Array) -> Array:
     """T5's buckets by logarithms, or clipped distances."""
     if node.clip >= 0:
         return np.clip(apart, -int(node.clip), int(node.clip)) + int(node.clip)
-    count, both = int(node.buckets), bool(node.bidirectional)
-    half = count // 2 if both else count
-    far = np.abs(apart) if both else np.maximum(-apart, 0)
-    exact = half // 2
-    steps = np.log(np.maximum(far, 1) / exact) / np.log(int(node.furthest) / exact)
-    spaced = exact + np.floor(steps * (half - exact) + 1e-9).astype(int)
-    within = np.where(far < exact, far, np.minimum(spaced, half - 1))
-    return np.asarray(within + half * both * (apart > 0))
+    told = bool(node.bidirectional), int(node.buckets), int(node.furthest)
+    return np.asarray(np.vectorize(lambda distance: position_bucket(distance, *told))(apart))
 
 
 def formula(
@@ -166,12 +132,15 @@ def formula(
     start = int(node.start) if "start" in node.places else 0
     match node:
         case Rotary():
-            return turned(node, values(node.matrix), start)
+            pairing, way = PAIRINGS[node.pairing], 1 if node.forwards else -1
+            x = values(node.matrix)
+            return turned(x, float(node.base), int(node.dims), pairing, start, way)
         case Sinusoidal():
-            return waves(int(node.rows), int(node.columns), float(node.base), start)
+            places = start + np.arange(int(node.rows))
+            return waves(places, int(node.columns), float(node.base))
         case ALiBi():
             apart = np.arange(int(node.columns)) - np.arange(int(node.rows))[:, None] - start
-            heads = slopes(int(node.heads))[:, None, None]
+            heads = np.array(get_slopes(int(node.heads)))[:, None, None]
             bias = heads * (-np.abs(apart) if node.symmetric else apart)
             return np.asarray(bias if node.heads != 1 else bias[0])
         case RelativeBias():
