@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP
 from itertools import combinations, pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -37,9 +37,6 @@ SHAPES = (
     (1, 4, 4, 4),
     (4, 3, 2, 1),
 )
-
-#: A sheet: the attention, what is given, and the claims as text, by step.
-Table: TypeAlias = dict[str, Any]
 
 
 @dataclass

@@ -76,10 +76,6 @@ def work(
     return out
 
 
-def positive(*shape: int) -> Array:
-    return np.arange(1.0, 1 + np.prod(shape)).reshape(shape) ** 1.5 % 3 + 0.5
-
-
 #: name: what attention, what is done otherwise, what is given instead of Q, K, V.
 Case: TypeAlias = tuple[dict[str, Any], Ways, tuple[Array, ...]]
 USUAL = (Q, K, V)

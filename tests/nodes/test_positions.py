@@ -26,9 +26,6 @@ from tests.positions import get_slopes, position_bucket, turned, waves
 
 Array = NDArray[Any]
 RNG = np.random.default_rng(11)
-n, m, d_k, h = (sympy.Symbol(name, integer=True, positive=True) for name in ("n", "m", "d_k", "h"))
-Q = sympy.MatrixSymbol("Q", n, d_k)
-S = sympy.MatrixSymbol("S", n, m)
 T = sympy.MatrixSymbol("T", 8, 1)
 
 
