@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import mpmath
 import numpy as np
 
+from tests.positions import turned
+
 #: A matrix of float64; NumPy's stubs give its reductions no type.
 Array: TypeAlias = Any
 Random: TypeAlias = np.random.Generator
@@ -151,6 +153,11 @@ def sparsemax(x: Array) -> Array:
         support = count[1 + count * falling > sums].max()
         out[place] = np.maximum(row - (sums[support - 1] - 1) / support, 0)
     return out
+
+
+def rotary(x: Array) -> Array:
+    """Columns 2t and 2t + 1 of row p turned by the angle p · 10000^(−2t/d)."""
+    return turned(x, 10000, x.shape[1], "interleaved")
 
 
 def causal(rows: int, columns: int | None = None) -> Array:
