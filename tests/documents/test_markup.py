@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 from collections.abc import Callable, Sequence
+from functools import cache
 from html.parser import HTMLParser
 from itertools import product
 
@@ -18,6 +19,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from symattn import Notation, document
+from symattn.derivations import Evaluation
 from symattn.documents import blocks as b
 from symattn.documents import markdown
 from symattn.documents.markdown import FLAVORS
@@ -141,10 +143,15 @@ def sheet(tokens: Sequence[str], **words: str) -> str:
     return "\n".join([*lines, f"attention.tokens = {json.dumps([*tokens])}", *given])
 
 
+@cache
+def evaluated(text: str) -> Evaluation:
+    read = worksheet_of(text, "sheet")
+    return read.evaluate(read.derivation())
+
+
 def written(tokens: Sequence[str], flavor: str, **words: str) -> str:
     """A derivation in Markdown."""
-    read = worksheet_of(sheet(tokens, **words), "sheet")
-    values = read.evaluate(read.derivation())
+    values = evaluated(sheet(tokens, **words))
     return str(document(values, "md", flavor=flavor, notation=Notation(limit=0)))
 
 
@@ -242,8 +249,12 @@ def live(found: Sequence[str]) -> list[str]:
     return [each for each in found if alive.match(each)]
 
 
-#: Every renderer on one flavor, and every flavor by one that reads formulas and one that does not.
-USUAL = {*product(["github"], RENDERERS), *product(FLAVORS, ("gfm", "markdown-it math"))}
+#: Renderers of every kind on one flavor, and every flavor by one that reads formulas and one that
+#: does not.
+USUAL = {
+    *product(["github"], ("gfm", "markdown", "markdown-it commonmark")),
+    *product(FLAVORS, ("markdown-it gfm-like", "markdown-it math")),
+}
 
 
 @pytest.mark.parametrize(

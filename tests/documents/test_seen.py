@@ -408,18 +408,14 @@ _VISIBLE = """() => [...document.querySelectorAll("math[display=block]")].map((m
 @several
 def test_browser(names: Sequence[str], browser: Any, tmp_path: Path) -> None:
     """MathML as Chromium lays it out: what has an extent, in rows and columns."""
+    shown = mathml_document(*(page for name in names for page in outlines(name, *VIEWS)))
+    (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{shown}", "utf-8")
     page = browser.new_page()
-    found = {}
-    for name in names:
-        shown = mathml_document(*outlines(name, *VIEWS))
-        (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{shown}", "utf-8")
-        page.goto((tmp_path / "page.html").as_uri())
-        found[name] = [
-            of_mathml(ElementTree.fromstring(each.replace("&nbsp;", " ")))
-            for each in page.evaluate(_VISIBLE)
-        ]
+    page.goto((tmp_path / "page.html").as_uri())
+    visible = (each.replace("&nbsp;", " ") for each in page.evaluate(_VISIBLE))
+    found = seen_by({"page": [of_mathml(ElementTree.fromstring(each)) for each in visible]})
     page.close()
-    assert differences(seen_by(found), text_of) == []
+    assert differences(found, lambda _: chain.from_iterable(map(text_of, names))) == []
 
 
 # notebooks

@@ -65,27 +65,24 @@ def wide() -> tuple[Outline, ...]:
     few += [f"given.{name} = {[[k, 2, 1 + j] for k in range(5)]}" for j, name in enumerate("QKV")]
     named = worksheet_of("\n".join(few), "named")
     found = []
-    for sheet, notation in (
-        (large, Notation()),
-        (large, Notation(layout="falk")),
-        (large, Notation(limit=0)),
-        (large, Notation(limit=0, layout="falk")),
-        (large, Notation(digits=14, layout="falk")),
-        (named, Notation()),
-        (named, Notation(layout="falk")),
-        (named, Notation(exact=True)),
+    for sheet, notations in (
+        (
+            large,
+            (
+                Notation(),
+                Notation(layout="falk"),
+                Notation(limit=0),
+                Notation(limit=0, layout="falk"),
+                Notation(digits=14, layout="falk"),
+            ),
+        ),
+        (named, (Notation(), Notation(layout="falk"), Notation(exact=True))),
     ):
         derivation = sheet.derivation()
-        found.append(
-            outline(
-                Shown(
-                    derivation,
-                    sheet.evaluate(derivation),
-                    notation=notation,
-                    entries=firsts(derivation),
-                )
-            )
-        )
+        values, entries = sheet.evaluate(derivation), firsts(derivation)
+        for notation in notations:
+            shown = Shown(derivation, values, notation=notation, entries=entries)
+            found.append(outline(shown))
     named_variants = {row.name: row.spec for row in VARIANTS}
     for name in ("deepseek", "transformer-xl", "cached-llama", "rotary"):
         derivation, values = small_example(named_variants[name], tokens=2, gradient=())

@@ -18,7 +18,6 @@ from tests.benchmarks.explaining_rates import (
     explained,
     known,
     named,
-    random_numbers,
     random_rows,
 )
 from tests.checking import check, toml, verdicts
@@ -702,12 +701,6 @@ def test_what_is_right_speaks_against_a_misconception() -> None:
 
 
 # ---- evidence ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("digits", [1, 2, 3, 4])
-def test_random_single_numbers_are_not_explained(digits: int) -> None:
-    found = explained(random_numbers(np.random.default_rng(digits), digits), 30)
-    assert found["any"] <= 0.05 * found["sheets"] + 1
 
 
 def test_random_rows_are_not_explained() -> None:
