@@ -35,6 +35,7 @@ from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from tests import ROOT
 from tests.command import run
+from tests.conftest import Formulas
 from tests.documents.test_markdown import formulas
 from tests.extras import package
 from tests.processes import python
@@ -73,32 +74,6 @@ several = pytest.mark.parametrize(
 
 _MATH = "{http://www.w3.org/1998/Math/MathML}math"
 
-_KATEX = """
-const katex = require("katex");
-const set = ([displayMode, source]) =>
-  katex.renderToString(source, {displayMode, output: "mathml"});
-"""
-_MATHJAX = """
-const { mathjax } = require("mathjax-full/js/mathjax.js");
-const { TeX } = require("mathjax-full/js/input/tex.js");
-require("mathjax-full/js/input/tex/AllPackages.js");
-const { SerializedMmlVisitor } = require("mathjax-full/js/core/MmlTree/SerializedMmlVisitor.js");
-const { liteAdaptor } = require("mathjax-full/js/adaptors/liteAdaptor.js");
-const { RegisterHTMLHandler } = require("mathjax-full/js/handlers/html.js");
-const { STATE } = require("mathjax-full/js/core/MathItem.js");
-RegisterHTMLHandler(liteAdaptor());
-const page = mathjax.document("", { InputJax: new TeX({ packages: ["base", "ams"] }) });
-const visitor = new SerializedMmlVisitor();
-const set = ([display, source]) =>
-  visitor.visitTree(page.convert(source, { display, end: STATE.CONVERT }));
-"""
-_RUN = """
-const sources = JSON.parse(require("fs").readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify(sources.map(set)));
-"""
-
-Set = Callable[[list[tuple[bool, str]]], list[str]]
-
 
 @cache
 def text_of(name: str) -> tuple[Seen, ...]:
@@ -120,28 +95,6 @@ def differences(
     return out
 
 
-@pytest.fixture(scope="module")
-def node(tool: Callable[[str], str]) -> Callable[[str], Set]:
-    """Formulas as a program for Node sets them, all in one run."""
-
-    def program(source: str) -> Set:
-        def run(sources: list[tuple[bool, str]]) -> list[str]:
-            ran = subprocess.run(
-                [tool("node"), "-e", source + _RUN],
-                input=json.dumps(sources),
-                capture_output=True,
-                check=True,
-                encoding="utf-8",
-                timeout=300,
-            )
-            shown: list[str] = json.loads(ran.stdout)
-            return shown
-
-        return run
-
-    return program
-
-
 def displayed(name: str, flavor: str) -> list[str]:
     """The displays of a derivation's Markdown."""
     return [
@@ -159,18 +112,18 @@ def seen_by(shown: dict[str, list[Part]]) -> dict[str, list[Seen]]:
     }
 
 
-def read_from(set_: Set, sources: Iterable[str]) -> dict[str, list[Seen]]:
+def read_from(program: Formulas, sources: Iterable[str]) -> dict[str, list[Seen]]:
     """What is seen in each display as a program sets it; many derivations have the same."""
     different = list(dict.fromkeys(sources))
-    shown = set_([(True, each) for each in different])
+    shown = program.mathml([(True, each) for each in different])
     parts = (of_mathml(ElementTree.fromstring(each)) for each in shown)
     return dict(zip(different, map(in_formula, parts), strict=True))
 
 
 @several
-def test_katex(names: Sequence[str], node: Callable[[str], Set], katex: Any) -> None:
+def test_katex(names: Sequence[str], katex: Formulas) -> None:
     sources = {(name, flavor): displayed(name, flavor) for name in names for flavor in FLAVORS}
-    seen = read_from(node(_KATEX), chain.from_iterable(sources.values()))
+    seen = read_from(katex, chain.from_iterable(sources.values()))
     for flavor in FLAVORS:
         found = {
             name: [one for source in sources[name, flavor] for one in seen[source]]
@@ -180,9 +133,9 @@ def test_katex(names: Sequence[str], node: Callable[[str], Set], katex: Any) -> 
 
 
 @several
-def test_mathjax(names: Sequence[str], node: Callable[[str], Set], mathjax: Any) -> None:
+def test_mathjax(names: Sequence[str], mathjax: Formulas) -> None:
     sources = {name: displayed(name, "github") for name in names}
-    seen = read_from(node(_MATHJAX), chain.from_iterable(sources.values()))
+    seen = read_from(mathjax, chain.from_iterable(sources.values()))
     found = {name: [one for source in sources[name] for one in seen[source]] for name in names}
     assert differences(found, text_of) == []
 
@@ -449,7 +402,7 @@ def data_of(cell: Any) -> list[Any]:
     return [out.get("data") for out in cell.get("outputs", ())]
 
 
-def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
+def test_notebooks(katex: Formulas, tmp_path: Path) -> None:
     """What the cells of a notebook show when it is run is what is written above them."""
     nbformat = package("nbformat")
     package("nbclient")
@@ -488,7 +441,7 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
         sources[name] = formulas_of
     assert differences(plain, steps_of) == []
     every = [source for name in _BOOKS for source in sources[name]]
-    pieces = iter(node(_KATEX)([(True, source) for source in every]))
+    pieces = iter(katex.mathml([(True, source) for source in every]))
     katexed = {
         name: [of_mathml(ElementTree.fromstring(next(pieces))) for _ in sources[name]]
         for name in _BOOKS
@@ -697,9 +650,7 @@ def test_spoilt_text_is_noticed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", _SPOILT)
-def test_spoilt_formulas_are_noticed(
-    name: str, node: Callable[[str], Set], katex: Any, mathjax: Any
-) -> None:
+def test_spoilt_formulas_are_noticed(name: str, katex: Formulas, mathjax: Formulas) -> None:
     ((page,),) = [outlines(name, "value")]
     whole_page = markdown_document(page)
     bad = [
@@ -709,8 +660,8 @@ def test_spoilt_formulas_are_noticed(
     assert len(bad) >= 3
     wanted = in_text(text_document(page))
     shown = [(True, source) for each in bad for source in each]
-    for program in (_KATEX, _MATHJAX):
-        rest = iter(node(program)(shown))
+    for program in (katex, mathjax):
+        rest = iter(program.mathml(shown))
         for sources in bad:
             parts = [of_mathml(ElementTree.fromstring(next(rest))) for _ in sources]
             assert [one for part in parts for one in in_formula(part)] != wanted
