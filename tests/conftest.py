@@ -17,6 +17,9 @@ from symattn.errors import MissingExtra
 from tests import ROOT
 from tests.extras import package, unavailable
 
+# compiling is most of what JAX takes here; read when it is imported
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+
 Tool = Callable[[str], str]
 
 _KATEX = """

@@ -43,11 +43,11 @@ SIZES = ("n", "m", "d", "d_k", "d_v", "d_model", "p", "r", "t", "u", "w")
 # ---- the functions of the statement language --------------------------------------------------
 
 
-def softmax(x: Array) -> Array:
+def softmax(x: Array, axis: int = -1) -> Array:
     """Over each row; a row of −∞ alone has weights 0."""
-    top = np.max(x, axis=1, keepdims=True)
+    top = np.max(x, axis=axis, keepdims=True)
     powers = np.exp(x - np.where(np.isfinite(top), top, 0))
-    total = powers.sum(axis=1, keepdims=True)
+    total = powers.sum(axis=axis, keepdims=True)
     return np.where(total > 0, powers / np.where(total > 0, total, 1), 0.0)
 
 

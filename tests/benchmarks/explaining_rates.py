@@ -22,7 +22,8 @@ import numpy as np
 from symattn.reports.check import check_worksheet
 from symattn.reports.results import Marking
 from symattn.sheets.worksheet import worksheet_of
-from tests.mistakes.single import CASES, MASK, D, softmax, work
+from tests.mistakes.single import CASES, MASK, D, work
+from tests.oracle import softmax
 
 #: Queries, keys, widths of keys and of values; few, as what is tried is prepared for each.
 SHAPES = (

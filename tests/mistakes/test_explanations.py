@@ -21,7 +21,8 @@ from tests.benchmarks.explaining_rates import (
     random_rows,
 )
 from tests.checking import check, toml, verdicts
-from tests.mistakes.single import BIAS, CASES, MASK, USUAL, Array, D, K, Q, V, Ways, softmax, work
+from tests.mistakes.single import BIAS, CASES, MASK, USUAL, Array, D, K, Q, V, Ways, work
+from tests.oracle import softmax
 from tests.positions import turned, waves
 from tests.rows import every_one_has_a_row
 

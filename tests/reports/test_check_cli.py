@@ -78,14 +78,6 @@ def test_all_published_ones_with_numbers_are_there() -> None:
     assert set(PUBLISHED) - set(CLAIMED) == {"seed_it_cat_mat"}  # compares, and prints no number
 
 
-def test_exit_status() -> None:
-    assert check(RIGHT).exit_code == 0
-    assert check(WRONG).exit_code == 1
-    assert check(toml(GIVEN, {"weights[2,3]": "0.66"})).exit_code == 0  # cut off
-    assert check(toml(GIVEN, {"weights[2,3]": "0.66"}, accept=[])).exit_code == 1
-    assert check(toml(GIVEN, {"weights[1,1]": "0.43"}, accept=["wrong"])).exit_code == 0
-
-
 def test_no_explain() -> None:
     text = toml({"Q": [[1, 2]], "K": [[2, 1], [1, 1]]}, {"scaled": [["4", "3"]]}, {})
     assert "not-scaled" in check(text).stdout

@@ -218,16 +218,19 @@ def masked_by(value: Callable[[np.dtype[Any]], float]) -> Callable[..., Array]:
 
 @pytest.mark.parametrize(
     ("score", "failed", "named"),
-    [
-        (-1e4, "lower scores", ["masked-to-minus-1e4"]),
-        (-5e4, "much lower scores", []),
-        (-65504, "much lower scores", []),
-        (-1e6, "much lower scores", []),
-        (-1e9, "lowest scores", ["masked-to-minus-1e9"]),
-        (-1e10, "scores below float32", []),
-        (-1e30, "scores below float32", []),
-        (float(np.finfo(np.float32).min), "scores below float32", []),
-    ],
+    share(
+        [
+            (-1e4, "lower scores", ["masked-to-minus-1e4"]),
+            (-5e4, "much lower scores", []),
+            (-65504, "much lower scores", []),
+            (-1e6, "much lower scores", []),
+            (-1e9, "lowest scores", ["masked-to-minus-1e9"]),
+            (-1e10, "scores below float32", []),
+            (-1e30, "scores below float32", []),
+            (float(np.finfo(np.float32).min), "scores below float32", []),
+        ],
+        2,
+    ),
 )
 def test_a_masked_score_that_can_win_is_found(score: float, failed: str, named: list[str]) -> None:
     """Whatever finite number it is; that of the dtype alone can lose to no score."""
