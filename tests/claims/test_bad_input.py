@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from symattn.cli import main
 from tests import TRACED
+from tests.command import assert_refused
 from tests.processes import environment, python
 
 SECONDS = 2.0 * TRACED
@@ -282,17 +283,6 @@ def derive(path: Path, *options: str, text: str | None = None) -> Result:
     result = CliRunner().invoke(main, ["derive", source, *options], input=text)
     assert time.monotonic() - start < SECONDS
     return result
-
-
-def assert_refused(result: Result, words: str) -> None:
-    """Status 2, and exactly one printable line that holds these words."""
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    line = result.stderr.removesuffix("\n")
-    assert line.isprintable()
-    assert "Traceback" not in line
-    assert words in line
 
 
 @pytest.fixture(scope="module", autouse=True)

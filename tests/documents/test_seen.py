@@ -36,6 +36,7 @@ from symattn.notation.text import line
 from tests import ROOT
 from tests.command import run
 from tests.conftest import Formulas
+from tests.documents.conftest import Typeset, failures, words_of
 from tests.documents.test_markdown import formulas
 from tests.extras import package
 from tests.processes import python
@@ -216,24 +217,12 @@ def _stream(matrices: Iterable[Seen]) -> str:
 
 def amiss(page: str, wanted: Sequence[Expected]) -> list[str]:
     """Where a page shows something else than the text."""
-    found = in_page(page, [each.opening for each in wanted])
+    found = in_page(f"\n{page}", [each.opening for each in wanted])
     return [
         f"{each.whose}\n  {each.stream}\n  {stream}"
         for each, stream in zip(wanted, found, strict=True)
         if each.stream != stream.rstrip(".")  # of a sentence
     ]
-
-
-def letters(tool: Callable[[str], str], folder: Path) -> str:
-    """The letters of page.pdf, in the order in which they were set."""
-    ran = subprocess.run(
-        [tool("pdftotext"), "-raw", "page.pdf", "-"],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        encoding="utf-8",
-    )
-    return f"\n{ran.stdout}"
 
 
 @pytest.mark.parametrize(
@@ -247,23 +236,16 @@ def letters(tool: Callable[[str], str], folder: Path) -> str:
     ],
 )
 def test_pdf(
-    flavor: str, program: str, names: Sequence[str], tool: Callable[[str], str], tmp_path: Path
+    flavor: str, program: str, names: Sequence[str], typeset: Typeset, tool: Any, tmp_path: Path
 ) -> None:
     """All of it in an article; of the other classes and programs a cover of the derivations."""
     pages = [page for name in names for page in outlines(name, *VIEWS)]
     source = tex_document(*pages, flavor=flavor)
     start = r"\begin{document}"
     told = source.replace(start, rf"{start}\setcounter{{equation}}{{7000}}")
-    (tmp_path / "page.tex").write_text(told, "utf-8")
-    subprocess.run(
-        [tool(program), "-interaction=nonstopmode", "page.tex"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        timeout=300,
-    )
+    assert failures(typeset(program, told, tmp_path)) == []
     wanted = [*expected(names, slides=flavor == "beamer")]
-    assert amiss(letters(tool, tmp_path), wanted) == []
+    assert amiss(words_of(tool, tmp_path, "-raw"), wanted) == []
 
 
 # Office
@@ -339,7 +321,7 @@ def test_libreoffice(tool: Callable[[str], str], tmp_path: Path) -> None:
         capture_output=True,
         timeout=300,
     )
-    assert amiss(letters(tool, tmp_path), [*expected(names, ["value"])]) == []
+    assert amiss(words_of(tool, tmp_path, "-raw"), [*expected(names, ["value"])]) == []
 
 
 # a browser
@@ -533,7 +515,7 @@ KEY = r"0[0-9.]+"
 
 
 @several
-def test_pictures(names: Sequence[str], tool: Callable[[str], str], tmp_path: Path) -> None:
+def test_pictures(names: Sequence[str], typeset: Typeset, tool: Any, tmp_path: Path) -> None:
     """SVG, and TikZ as pdflatex sets it, a picture on each page, which is as wide as any."""
     drawn = [pair for name in names for pair in heat_maps(name)]
     svg = "{http://www.w3.org/2000/svg}text"
@@ -542,20 +524,13 @@ def test_pictures(names: Sequence[str], tool: Callable[[str], str], tmp_path: Pa
         words = "\n".join("".join(each.itertext()) for each in root.iter(svg))
         assert re.fullmatch(re.escape(stream) + KEY, run_of(cell(words)))
     body = "\n\\newpage\n".join(tikz_document(drawing) for drawing, _ in drawn)
-    (tmp_path / "page.tex").write_text(
+    source = (
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{amsmath,amssymb,tikz}"
         "\\usepackage[paperwidth=200cm,paperheight=100cm,margin=1cm]{geometry}"
-        f"\\pagestyle{{empty}}\\begin{{document}}\n{body}\\end{{document}}\n",
-        "utf-8",
+        f"\\pagestyle{{empty}}\\begin{{document}}\n{body}\\end{{document}}\n"
     )
-    subprocess.run(
-        [tool("pdflatex"), "-interaction=nonstopmode", "page.tex"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        timeout=300,
-    )
-    pages = letters(tool, tmp_path).split("\f")
+    assert failures(typeset("pdflatex", source, tmp_path)) == []
+    pages = words_of(tool, tmp_path, "-raw").split("\f")
     for page, (_, stream) in zip(pages, drawn, strict=False):
         assert re.fullmatch(re.escape(stream) + KEY, run_of(cell(page)))
     assert len(pages) == len(drawn) + 1
@@ -689,22 +664,15 @@ def test_spoilt_mathml_is_noticed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", _SPOILT)
-def test_spoilt_pages_are_noticed(name: str, tool: Callable[[str], str], tmp_path: Path) -> None:
+def test_spoilt_pages_are_noticed(name: str, typeset: Typeset, tool: Any, tmp_path: Path) -> None:
     ((page,),) = [outlines(name, "value")]
     head, start, source = tex_document(page).partition(r"\begin{document}")
     start = rf"{head}{start}\setcounter{{equation}}{{7000}}"
     wanted = [*expected([name], ["value"])]
     assert len(spoilt(source, [_SIZE_IN_LATEX])) == 1
     for k, each in enumerate([source, *spoilt(source, [*_IN_LATEX, _SIZE_IN_LATEX])]):
-        (tmp_path / "page.tex").write_text(start + each, "utf-8")
-        subprocess.run(
-            [tool("pdflatex"), "-interaction=nonstopmode", "page.tex"],
-            cwd=tmp_path,
-            check=True,
-            capture_output=True,
-            timeout=100,
-        )
-        assert (amiss(letters(tool, tmp_path), wanted) != []) is (k > 0)
+        assert failures(typeset("pdflatex", start + each, tmp_path)) == []
+        assert (amiss(words_of(tool, tmp_path, "-raw"), wanted) != []) is (k > 0)
 
 
 def test_a_hidden_cell_is_noticed(browser: Any, tmp_path: Path) -> None:

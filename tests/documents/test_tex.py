@@ -25,7 +25,7 @@ from symattn.documents.tex import FLAVORS
 from symattn.sheets.worksheet import worksheet_of
 from tests.command import run
 from tests.conftest import Tool
-from tests.documents.conftest import HOST, Typeset
+from tests.documents.conftest import HOST, Typeset, words_of
 from tests.gates import CAUSAL, EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page
 from tests.shares import share
 from tests.written import latex_document, tex_document
@@ -156,17 +156,6 @@ def test_without_room_for_it_what_is_wide_is_noticed(typeset: Typeset, tmp_path:
         found = typeset("pdflatex", poorer, tmp_path)
         assert found
         assert all(line.startswith("Overfull") for line in found)
-
-
-def words_of(tool: Tool, folder: Path, *options: str) -> str:
-    """What a reader of page.pdf in this folder finds in it."""
-    return subprocess.run(
-        [tool("pdftotext"), *options, "page.pdf", "-"],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    ).stdout
 
 
 @pytest.mark.parametrize("flavor", FILES)
