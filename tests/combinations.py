@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from symattn import Attention, Derivation, SymattnError
 from symattn.attention.plan import DEFAULT_SCALE
+from tests.positions import position_bucket, waves
 
 Array: TypeAlias = NDArray[Any]
 Spec: TypeAlias = dict[str, Any]
@@ -468,7 +469,7 @@ class Reference:
             x = x + self._of("positions")
         if scheme == "sinusoidal":
             places = np.arange(len(x)) + options.get("start", 0) + self._past
-            x = x + self.xp.asarray(_waves(places, x.shape[1], options.get("base", 10000)))
+            x = x + self.xp.asarray(waves(places, x.shape[1], options.get("base", 10000)))
         return x
 
     def _sequences(self) -> tuple[Any, Any]:
@@ -584,7 +585,7 @@ class Reference:
             case "transformer-xl":  # Dai et al. 2019, terms (a) to (d)
                 weights = self._of("W_R", head)
                 back = -self._ahead(len(query), len(key))
-                far = xp.asarray(_waves(back, len(weights), 10000)) @ weights
+                far = xp.asarray(waves(back, len(weights), 10000)) @ weights
                 asked = query + self._of("v_d", head)
                 return (query + self._of("u_c", head)) @ key.T + (asked[:, None] * far).sum(-1)
             case "dot":
@@ -606,9 +607,10 @@ class Reference:
             sign = -abs(ahead) if options.get("symmetric") else ahead
             return self.xp.asarray(2 ** (-8 * (head + 1) / self._heads) * sign)
         if name == "relative":
-            clip = options.get("clip")
+            clip, both = options.get("clip"), options.get("bidirectional", True)
+            told = both, options.get("buckets"), options.get("max_distance")
             bucket = np.vectorize(
-                lambda x: np.clip(x, -clip, clip) + clip if clip else _t5_bucket(x, options)
+                lambda x: np.clip(x, -clip, clip) + clip if clip else position_bucket(x, *told)
             )
             return self._of("table", head)[bucket(ahead)][..., 0]
         return 0.0
@@ -705,29 +707,6 @@ def _scale(value: Any, width: int) -> float:
     if isinstance(value, bool):
         return 1 / math.sqrt(width) if value else 1.0
     return known[value] if isinstance(value, str) else float(value)
-
-
-def _waves(places: Array, width: int, base: float) -> Array:
-    """Vaswani et al. 2017, section 3.5: sines and cosines of each place, in turn."""
-    columns = np.arange(width)
-    angles = places[..., None] / base ** (2 * (columns // 2) / width)
-    return np.where(columns % 2, np.cos(angles), np.sin(angles))
-
-
-def _t5_bucket(ahead: int, options: Mapping[str, Any]) -> int:
-    """T5's code, with its logarithms; no distance here is at the start of a bucket."""
-    count, bucket, far = int(options["buckets"]), 0, -ahead
-    if options.get("bidirectional", True):
-        count //= 2
-        bucket += count * (ahead > 0)
-        far = abs(far)
-    else:
-        far = max(far, 0)
-    exact = count // 2
-    if far < exact:
-        return bucket + far
-    further = math.log(far / exact) / math.log(options["max_distance"] / exact) * (count - exact)
-    return bucket + min(exact + int(further + 1e-9), count - 1)
 
 
 def _nearest_on_simplex(line: Array) -> Array:

@@ -17,6 +17,16 @@ def run(*words: object, status: int | None = None, given: str | bytes | None = N
     return result
 
 
+def assert_refused(result: Result, *told: str, status: int = 2, shown: bool = False) -> None:
+    """It ends so, with exactly one printable line, in which these words stand."""
+    assert result.exit_code == status, result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert (result.stdout != "", result.stderr.count("\n")) == (shown, 1)
+    line = result.stderr.removesuffix("\n")
+    assert line.isprintable() and "Traceback" not in line
+    assert [words for words in told if words not in line] == []
+
+
 def put(path: Path, text: str) -> Path:
     """A file of this text, which a command can read."""
     path.write_text(text, encoding="utf-8")

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +17,21 @@ from symattn.errors import MissingExtra
 from tests import ROOT
 from tests.extras import package, unavailable
 
-Tool = Callable[[str], str]
+# compiling is most of what JAX takes here; read when it is imported
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
 
-#: Takes formulas (whether displayed, source), gives what is held against each, "" if nothing.
-Formulas = Callable[[list[tuple[bool, str]]], list[str]]
+Tool = Callable[[str], str]
 
 _KATEX = """
 const katex = require("katex");
-const said = JSON.parse(require("fs").readFileSync(0, "utf8")).map(([displayMode, source]) => {
+const set = ([displayMode, source]) => {
   try {
-    katex.renderToString(source, {displayMode, throwOnError: true, strict: "error", trust: false});
-    return "";
+    const told = {displayMode, throwOnError: true, strict: "error", trust: false};
+    return [katex.renderToString(source, told).match(/<math.*<\\/math>/s)[0], ""];
   } catch (error) {
-    return String(error);
+    return ["", String(error)];
   }
-});
-process.stdout.write(JSON.stringify(said));
+};
 """
 _MATHJAX = """
 const { mathjax } = require("mathjax-full/js/mathjax.js");
@@ -44,17 +44,49 @@ const { STATE } = require("mathjax-full/js/core/MathItem.js");
 RegisterHTMLHandler(liteAdaptor());
 const page = mathjax.document("", { InputJax: new TeX({ packages: ["base", "ams"] }) });
 const visitor = new SerializedMmlVisitor();
-const said = JSON.parse(require("fs").readFileSync(0, "utf8")).map(([display, source]) => {
+const set = ([display, source]) => {
   try {
-    const tree = page.convert(source, { display, end: STATE.CONVERT });
-    const error = visitor.visitTree(tree).match(/data-mjx-error="([^"]*)"/);
-    return error ? error[1] : "";
+    const shown = visitor.visitTree(page.convert(source, { display, end: STATE.CONVERT }));
+    const error = shown.match(/data-mjx-error="([^"]*)"/);
+    return [shown, error ? error[1] : ""];
   } catch (error) {
-    return String(error);
+    return ["", String(error)];
   }
-});
-process.stdout.write(JSON.stringify(said));
+};
 """
+_RUN = """
+const sources = JSON.parse(require("fs").readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(sources.map(set)));
+"""
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """A program for Node that sets formulas (whether displayed, source), all in one run."""
+
+    node: str
+    program: str
+
+    def __call__(self, formulas: list[tuple[bool, str]]) -> list[str]:
+        """What is held against each, "" if nothing."""
+        return [why for _, why in self._set(formulas)]
+
+    def mathml(self, formulas: list[tuple[bool, str]]) -> list[str]:
+        """Each as it is set."""
+        return [shown for shown, _ in self._set(formulas)]
+
+    def _set(self, formulas: list[tuple[bool, str]]) -> list[list[str]]:
+        ran = subprocess.run(
+            [self.node, "-e", self.program + _RUN],
+            input=json.dumps(formulas),
+            capture_output=True,
+            check=True,
+            encoding="utf-8",
+            timeout=300,
+        )
+        found: list[list[str]] = json.loads(ran.stdout)
+        assert len(found) == len(formulas)
+        return found
 
 
 #: The files that take longest, which workers begin with: at the end none waits for another.
@@ -134,32 +166,18 @@ def browser(tool: Tool) -> Iterator[Any]:
         found.close()
 
 
-def _judged(program: str, package: str) -> Callable[..., Formulas]:
+def _setting(program: str, package: str) -> Callable[..., Formulas]:
     def fixture(tool: Tool) -> Formulas:
         node = tool("node")
         probe = f'require.resolve("{package}")'
         if subprocess.run([node, "-e", probe], capture_output=True, check=False).returncode:
             unavailable(f"{package} (for node, through NODE_PATH)")
-
-        def complaints(formulas: list[tuple[bool, str]]) -> list[str]:
-            ran = subprocess.run(
-                [node, "-e", program],
-                input=json.dumps(formulas),
-                capture_output=True,
-                check=True,
-                encoding="utf-8",
-                timeout=120,
-            )
-            said: list[str] = json.loads(ran.stdout)
-            assert len(said) == len(formulas)
-            return said
-
-        return complaints
+        return Formulas(node, program)
 
     return fixture
 
 
-katex = pytest.fixture(scope="session", name="katex")(_judged(_KATEX, "katex"))
+katex = pytest.fixture(scope="session", name="katex")(_setting(_KATEX, "katex"))
 mathjax = pytest.fixture(scope="session", name="mathjax")(
-    _judged(_MATHJAX, "mathjax-full/js/mathjax.js")
+    _setting(_MATHJAX, "mathjax-full/js/mathjax.js")
 )

@@ -12,7 +12,7 @@ import datetime
 import json
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
@@ -23,7 +23,8 @@ import numpy as np
 
 from symattn import VARIANTS, Variant
 from symattn.attention.example import small_inputs
-from tests import ROOT
+from tests import ROOT, semantics
+from tests.semantics import Attend
 
 KEPT = ROOT / "docs" / "explanation" / "engines.json"
 
@@ -109,55 +110,24 @@ def core(row: Variant, seed: int = 1) -> Core | str:
 # ---- the engines ------------------------------------------------------------------------------
 
 
-def _shared(x: Array, heads: int) -> Array:
-    """Keys or values repeated for the heads of their group, where an engine has no groups."""
-    return np.repeat(x, heads // len(x), axis=0)
+def _added(attend: Attend) -> Callable[[Core], Array]:
+    """Asks with bias and mask as one matrix that is added."""
+    return lambda of: attend(of.q, of.k, of.v, **_told(bias=of.added, cap=of.cap, scale=of.scale))
 
 
-def _torch(of: Core) -> Array:
-    torch = import_module("torch")
-    q, k, v = (torch.from_numpy(x)[None] for x in (of.q, of.k, of.v))
-    mask = None if of.added is None else torch.from_numpy(of.added)
-    out = torch.nn.functional.scaled_dot_product_attention(
-        q, k, v, attn_mask=mask, scale=of.scale, enable_gqa=len(of.k) < len(of.q)
-    )
-    return out[0].numpy()
+def _apart(attend: Attend) -> Callable[[Core], Array]:
+    """Asks with numbers to add and a boolean mask."""
+    return lambda of: attend(of.q, of.k, of.v, **_told(bias=of.bias, mask=of.seen, scale=of.scale))
 
 
-def _jax(of: Core) -> Array:
-    jax = import_module("jax")
-    jax.config.update("jax_platforms", "cpu")
-    jax.config.update("jax_enable_x64", True)
-    q, k, v = (jax.numpy.asarray(x.swapaxes(0, 1)[None]) for x in (of.q, of.k, of.v))
-    bias, mask = (None if x is None else jax.numpy.asarray(x)[None] for x in (of.bias, of.seen))
-    with jax.disable_jit():  # which would compile it for every shape
-        out = jax.nn.dot_product_attention(q, k, v, bias, mask, scale=of.scale)
-    return np.asarray(out[0]).swapaxes(0, 1)
-
-
-def _onnx(of: Core) -> Array:
-    helper, evaluator = import_module("onnx.helper"), import_module("onnx.reference")
-    inputs = {"Q": of.q[None], "K": of.k[None], "V": of.v[None]}
-    if of.added is not None:
-        inputs["attn_mask"] = of.added[None]
-    node = helper.make_node(
-        "Attention", [*inputs], ["Y"], scale=of.scale, softcap=0.0 if of.cap is None else of.cap
-    )
-    infos = [helper.make_tensor_value_info(name, 11, None) for name in (*inputs, "Y")]
-    graph = helper.make_graph([node], "attention", infos[:-1], infos[-1:])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)])
-    (out,) = evaluator.ReferenceEvaluator(model).run(None, inputs)
-    return out[0]
+def _told(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _keras(of: Core) -> Array:
-    ops = import_module("keras.ops")
-    heads = len(of.q)
-    q, k, v = (_shared(x, heads).swapaxes(0, 1)[None].astype("float32") for x in (of.q, of.k, of.v))
-    bias, mask = (None if x is None else x[None] for x in (of.bias, of.seen))
-    bias = None if bias is None else bias.astype("float32")
-    out = ops.dot_product_attention(q, k, v, bias=bias, mask=mask, scale=of.scale)
-    return ops.convert_to_numpy(out)[0].swapaxes(0, 1)
+    """Keys or values are repeated for the heads of their group: Keras has no groups."""
+    k, v = (np.repeat(x, len(of.q) // len(x), axis=0) for x in (of.k, of.v))
+    return _apart(semantics.keras)(replace(of, k=k, v=v))
 
 
 def _transformers(of: Core, model: str) -> Array:
@@ -220,9 +190,9 @@ def _of_transformers(model: str, lacks: tuple[str, ...], has: str = "") -> Engin
 
 
 ENGINES: tuple[Engine, ...] = (
-    Engine("torch", "PyTorch", _TORCH, _torch, tolerance=1e-14),
-    Engine("jax", "JAX", "jax.nn.dot_product_attention", _jax),
-    Engine("onnx", "ONNX", "Attention", _onnx, ("sink",)),
+    Engine("torch", "PyTorch", _TORCH, _added(semantics.torch), tolerance=1e-14),
+    Engine("jax", "JAX", "jax.nn.dot_product_attention", _apart(semantics.jax)),
+    Engine("onnx", "ONNX", "Attention", _added(semantics.onnx), ("sink",)),
     Engine("keras", "Keras", "keras.ops.dot_product_attention", _keras),
     _of_transformers("llama", ("cap", "sink")),
     _of_transformers("gemma2", ("sink",), "cap"),

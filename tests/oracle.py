@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import mpmath
 import numpy as np
 
+from tests.positions import turned
+
 #: A matrix of float64; NumPy's stubs give its reductions no type.
 Array: TypeAlias = Any
 Random: TypeAlias = np.random.Generator
@@ -41,11 +43,11 @@ SIZES = ("n", "m", "d", "d_k", "d_v", "d_model", "p", "r", "t", "u", "w")
 # ---- the functions of the statement language --------------------------------------------------
 
 
-def softmax(x: Array) -> Array:
+def softmax(x: Array, axis: int = -1) -> Array:
     """Over each row; a row of −∞ alone has weights 0."""
-    top = np.max(x, axis=1, keepdims=True)
+    top = np.max(x, axis=axis, keepdims=True)
     powers = np.exp(x - np.where(np.isfinite(top), top, 0))
-    total = powers.sum(axis=1, keepdims=True)
+    total = powers.sum(axis=axis, keepdims=True)
     return np.where(total > 0, powers / np.where(total > 0, total, 1), 0.0)
 
 
@@ -155,10 +157,7 @@ def sparsemax(x: Array) -> Array:
 
 def rotary(x: Array) -> Array:
     """Columns 2t and 2t + 1 of row p turned by the angle p · 10000^(−2t/d)."""
-    rows, columns = x.shape
-    angles = np.arange(rows)[:, None] * 10000.0 ** (-np.arange(0, columns, 2) / columns)
-    turned = (x[:, ::2] + 1j * x[:, 1::2]) * np.exp(1j * angles)
-    return np.stack([turned.real, turned.imag], axis=2).reshape(rows, columns)
+    return turned(x, 10000, x.shape[1], "interleaved")
 
 
 def causal(rows: int, columns: int | None = None) -> Array:

@@ -33,7 +33,7 @@ class NoSuchOption(Exception):
 
 #: An attention of (heads, n, d) arrays; what it is told besides has the names of `_OPTIONS`.
 Attend = Callable[..., Array]
-_OPTIONS = {"mask", "causal", "bias", "cap", "window", "past"}
+_OPTIONS = {"mask", "causal", "bias", "cap", "window", "past", "scale"}
 
 
 def _only(told: Mapping[str, Any], *names: str) -> None:
@@ -43,7 +43,7 @@ def _only(told: Mapping[str, Any], *names: str) -> None:
 
 
 def torch(q: Array, k: Array, v: Array, **told: Any) -> Array:
-    _only(told, "mask", "causal", "bias", "past")
+    _only(told, "mask", "causal", "bias", "past", "scale")
     torch_ = import_module("torch")
     tensors = [torch_.from_numpy(x)[None] for x in (q, k, v)]
     mask = told.get("mask", told.get("bias"))
@@ -54,13 +54,14 @@ def torch(q: Array, k: Array, v: Array, **told: Any) -> Array:
     else:
         given = None if mask is None else torch_.from_numpy(mask)
     causal = {"is_causal": told.get("causal", False) and "past" not in told}
-    groups = {"enable_gqa": True} if len(k) < len(q) else {}
+    more = {"enable_gqa": True} if len(k) < len(q) else {}
+    more |= {"scale": told["scale"]} if "scale" in told else {}
     sdpa = torch_.nn.functional.scaled_dot_product_attention
-    return sdpa(*tensors, attn_mask=given, **causal, **groups)[0].numpy()
+    return sdpa(*tensors, attn_mask=given, **causal, **more)[0].numpy()
 
 
 def jax(q: Array, k: Array, v: Array, **told: Any) -> Array:
-    _only(told, "mask", "causal", "bias", "window")
+    _only(told, "mask", "causal", "bias", "window", "scale")
     jax_ = import_module("jax")
     jax_.config.update("jax_platforms", "cpu")
     jax_.config.update("jax_enable_x64", True)
@@ -69,7 +70,7 @@ def jax(q: Array, k: Array, v: Array, **told: Any) -> Array:
         None if x is None else jax_.numpy.asarray(np.broadcast_to(x, (1, len(q), *x.shape[-2:])))
         for x in (told.get("mask"), told.get("bias"))
     )
-    options = {"is_causal": told.get("causal", False)}
+    options = {"is_causal": told.get("causal", False), "scale": told.get("scale")}
     if "window" in told:
         options["local_window_size"] = told["window"]
     with jax_.disable_jit():
@@ -78,7 +79,7 @@ def jax(q: Array, k: Array, v: Array, **told: Any) -> Array:
 
 
 def onnx(q: Array, k: Array, v: Array, **told: Any) -> Array:
-    _only(told, "mask", "causal", "bias", "cap", "past")
+    _only(told, "mask", "causal", "bias", "cap", "past", "scale")
     if "mask" in told and "bias" in told:
         raise NoSuchOption
     helper, evaluator = import_module("onnx.helper"), import_module("onnx.reference")
@@ -97,6 +98,7 @@ def onnx(q: Array, k: Array, v: Array, **told: Any) -> Array:
         ["Y"],
         is_causal=int(told.get("causal", False)),
         softcap=float(told.get("cap", 0)),
+        **({"scale": told["scale"]} if "scale" in told else {}),
     )
     kinds = {np.dtype(bool): 9, np.dtype(float): 11}
     infos = [helper.make_tensor_value_info(n, kinds[x.dtype], None) for n, x in inputs.items()]
@@ -107,14 +109,14 @@ def onnx(q: Array, k: Array, v: Array, **told: Any) -> Array:
 
 
 def keras(q: Array, k: Array, v: Array, **told: Any) -> Array:
-    _only(told, "mask", "causal", "bias", "cap")
+    _only(told, "mask", "causal", "bias", "cap", "scale")
     ops = import_module("keras.ops")
     arrays = (ops.convert_to_tensor(x.swapaxes(0, 1)[None], dtype="float64") for x in (q, k, v))
     mask, bias = (
         None if x is None else np.broadcast_to(x, (1, len(q), *x.shape[-2:]))
         for x in (told.get("mask"), told.get("bias"))
     )
-    options: dict[str, Any] = {"is_causal": told.get("causal", False)}
+    options: dict[str, Any] = {"is_causal": told.get("causal", False), "scale": told.get("scale")}
     if "cap" in told:
         options["attn_logits_soft_cap"] = told["cap"]
     out = ops.dot_product_attention(*arrays, bias=bias, mask=mask, **options)

@@ -63,7 +63,6 @@ def no(text: str, sides: Sides, letters: str = "", **options: Any) -> Statement:
     return Statement(text, False, sides, letters, options)
 
 
-ORTHOGONAL = ("R^T R = I",)
 SQ = {"A": ("n", "n"), "B": ("n", "n")}
 
 SOFTMAX = (

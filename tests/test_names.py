@@ -154,7 +154,8 @@ def test_a_page_cannot_forge_a_command_by_a_diff(here: Path) -> None:
 
 
 def test_titles_and_labels_forge_no_line(here: Path) -> None:
-    bad = "a\n::error::b ##[error]c\x1b[2J"
+    hidden = "\x7f\x9b\u202e\u2066\u2069\u200b\ufeff\u2028\ufffe"
+    bad = f"a\n::error::b ##[error]c\x1b[2J{hidden}<script>\\input{{x}} \\write18{{ls}}"
     quoted = "".join(f"\\U{ord(c):08X}" for c in bad)
     sheet = f'title = "{quoted}"\n' + SHEET.replace("[given]", f'tokens = ["{quoted}"]\n[given]')
     Path("a.toml").write_text(f"{sheet}[claims]\nweights = [[0.4, 0.5]]\n", encoding="utf-8")
@@ -163,8 +164,17 @@ def test_titles_and_labels_forge_no_line(here: Path) -> None:
         commands = [line for line in lines_of(result.stdout) if line.lstrip().startswith("::")]
         assert len(commands) == (form == "github")
     for form in ("text", "md", "tex", "latex", "mathml", "html", "json", "ipynb", "python"):
-        for line in run("derive", "a.toml", "--format", form).stdout.split("\n"):
+        shown = run("derive", "a.toml", "--format", form).stdout
+        for line in shown.split("\n"):
             assert not re.search(r"^\s*::|##[A-Za-z]*\[|\x1b", line), line[:200]
+        match form:
+            case "json":
+                data = json.loads(shown)
+                assert bad in data["title"] and bad in data["labels"]["n"]
+            case "text" | "latex" | "mathml":
+                assert not {*shown} & {*hidden, "\0", "\a", "\r", "\t"}
+        assert form != "latex" or ("\\input" not in shown and "\\write" not in shown)
+        assert form != "mathml" or "<script" not in shown
 
 
 def test_a_long_name_leaves_the_mend(here: Path) -> None:

@@ -445,8 +445,6 @@ main(sys.argv[1:])
 
 def test_each_status_of_a_real_process(given: dict[str, str]) -> None:
     command = ("-W", "error", "-m", "symattn")
-    assert python(*command, "check", given["right"]).returncode == 0
-    assert python(*command, "check", given["right"], given["wrong"]).returncode == 1
     refused = python(*command, "check", given["wrong"], given["bad"])
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1 and "weights[1,1]: you wrote 0.4" in refused.stdout

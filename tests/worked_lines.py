@@ -26,7 +26,6 @@ _TOKEN = re.compile(
     r"|\s*(?P<function>√|(?:tanh|cos|sin|erf|max|argmax|elu|ln|σ|τ)(?![\w^⁽]))"
     r"|\s*(?P<sign>[-+−·/^(),∞]|e(?=[\^⁰¹²³⁴⁵⁶⁷⁸⁹])|π)|\s*(?P<name>[^\W\d](?:[^\s·/(),+−]|(?<=\d),(?=\d))*)"
 )
-_NAME = re.compile(r"[^\W\d](?:[^\s·/(),+−]|(?<=\d),(?=\d))*")
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 

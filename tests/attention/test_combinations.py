@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ from tests.combinations import (
 )
 from tests.gates import mathml_faults
 from tests.rows import every_one_has_a_row
+from tests.shares import share
 from tests.worked_lines import faults
 from tests.written import latex_document, mathml_document, text_document
 
@@ -140,8 +142,11 @@ GROUNDS: tuple[Spec, ...] = tuple(
 )
 
 
-@pytest.mark.parametrize("ground", GROUNDS, ids=name_of)
-@pytest.mark.parametrize("axis", [axis for axis in AXES if axis != "source"])
+@pytest.mark.parametrize(
+    ("axis", "ground"),
+    share(product([axis for axis in AXES if axis != "source"], GROUNDS), 3),
+    ids=lambda value: value if isinstance(value, str) else name_of(value),
+)
 def test_no_choice_is_ignored(axis: str, ground: Spec) -> None:
     """It changes the derivation, or is refused in a line that begins with it."""
     for value in AXES[axis][1:]:

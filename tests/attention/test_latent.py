@@ -12,7 +12,6 @@ from symattn import Attention, SymattnError
 from symattn.nodes.relative import ClippedShift, RelativeShift
 
 RNG = np.random.default_rng(3)
-N, HEADS, D, DC, DCQ, DK, DR, DV = 4, 2, 4, 3, 3, 2, 4, 2
 
 
 def numbers(*shape: int) -> Any:

@@ -16,6 +16,7 @@ from symattn import VARIANTS, Attention, Notation, SymattnError, Variant, latex,
 from symattn.errors import ShapeError
 from symattn.notation.mathml import mathml
 from symattn.sheets.worksheet import Worksheet, read_worksheet
+from tests.oracle import softmax
 from tests.processes import python
 
 RNG = np.random.default_rng(3)
@@ -29,14 +30,6 @@ def sheet(tmp_path: Path, words: str) -> Worksheet:
 
 def numbers(*shape: int) -> Any:
     return RNG.integers(-3, 4, shape).tolist()
-
-
-def softmax(logits: Any) -> Any:
-    """Row by row from the definition; a row of −∞ is 0."""
-    with np.errstate(invalid="ignore"):
-        powers = np.nan_to_num(np.exp(logits - logits.max(axis=-1, keepdims=True)))
-    total = powers.sum(axis=-1, keepdims=True)
-    return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
 
 
 # ---- the source --------------------------------------------------------------------------------

@@ -13,16 +13,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP
-from itertools import combinations, pairwise
-from typing import Any, TypeAlias
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import combinations, islice, pairwise
+from typing import Any
 
 import numpy as np
 
 from symattn.reports.check import check_worksheet
 from symattn.reports.results import Marking
 from symattn.sheets.worksheet import worksheet_of
-from tests.benchmarks.synthetic_students import MISTAKES, sheets, softmax, spelled, written
+from tests.mistakes.single import CASES, MASK, D, work
+from tests.oracle import softmax
 
 #: Queries, keys, widths of keys and of values; few, as what is tried is prepared for each.
 SHAPES = (
@@ -38,8 +39,17 @@ SHAPES = (
     (4, 3, 2, 1),
 )
 
-#: A sheet: the attention, what is given, and the claims as text, by step.
-Table: TypeAlias = dict[str, Any]
+
+def spelled(x: float, digits: int) -> str:
+    """A number as a student writes it."""
+    if not np.isfinite(x):
+        return str(x)
+    return str(Decimal(repr(float(x))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
+def written(matrix: Any, digits: int) -> list[list[str]]:
+    """The numbers of a matrix."""
+    return [[spelled(x, digits) for x in row] for row in np.asarray(matrix)]
 
 
 @dataclass
@@ -102,6 +112,52 @@ def follow(sheet: Sheet, wrong: str, row: int, column: int, value: float) -> Non
 def checked(sheet: Sheet) -> Marking:
     """What symattn says of it."""
     return check_worksheet(worksheet_of(sheet.text()))
+
+
+# ---- misconceptions -----------------------------------------------------------------------------
+
+
+#: Those that make sense whatever the numbers are.
+MISTAKES = (
+    *("not-scaled", "scaled-by-d_k", "multiplied-by-root", "query-key-exchanged"),
+    *("values-as-keys", "softmax-over-columns", "ratio", "over-everything"),
+    *("row-sums-along-columns", "softmax-twice", "softmax-of-one", "weights-transposed"),
+    *("keys-as-values", "queries-as-values", "not-masked", "mask-inverted"),
+    *("mask-transposed", "masked-to-0", "mask-after-softmax"),
+)
+
+
+def hand_in(rng: Any, names: tuple[str, ...], carry: bool, causal: bool) -> str | None:
+    """A worksheet with these misconceptions in it; None where no one would hand that in.
+
+    `carry`: who made it goes on from the numbers as they were written.
+    """
+    tokens = int(rng.integers(3, 5))
+    given = {name: rng.integers(-3, 4, (tokens, D)) for name in "QKV"}
+    ways = {step: way for name in names for step, way in CASES[name][1].items()}
+    claims: dict[str, list[list[str]]] = {}
+
+    def kept(step: str, value: Any) -> Any:
+        claims[step] = written(value, 0 if step == "scores" else 2)
+        return np.array([[float(x) for x in row] for row in claims[step]]) if carry else value
+
+    attention = MASK if causal else {}
+    with np.errstate(all="ignore"):
+        work(attention, ways, tuple(x.astype(float) for x in given.values()), kept)
+    numbers = [x.lower() for rows in claims.values() for row in rows for x in row]
+    if any("nan" in x or x == "inf" or len(x) > 9 for x in numbers):
+        return None
+    return Sheet(['mask = "causal"'] if causal else [], given, {}, claims, 2).text()
+
+
+def handed_in(rng: Any, names: tuple[str, ...]) -> Iterator[str]:
+    """Worksheets in whose numbers these misconceptions show."""
+    carry = bool(rng.integers(2))
+    causal = any("mask" in CASES[name][0] for name in names) or bool(rng.integers(2))
+    for seed in map(int, rng.integers(2**31, size=50)):
+        sheet = hand_in(np.random.default_rng(seed), names, carry, causal)
+        if sheet not in (None, hand_in(np.random.default_rng(seed), (), carry, causal)):
+            yield str(sheet)
 
 
 # ---- chance -------------------------------------------------------------------------------------
@@ -279,17 +335,16 @@ def named(rng: Any, kind: str, digits: int, count: int) -> tuple[int, int, Count
 def known(rng: Any, each: int, most: int = 10**9) -> tuple[int, int, Counter[str]]:
     """Misconceptions and pairs of them: sheets, how many are named, and which are not."""
     kinds = [(name,) for name in MISTAKES] + [
-        pair for pair in combinations(MISTAKES, 2) if MISTAKES[pair[0]][0] != MISTAKES[pair[1]][0]
+        pair
+        for pair in combinations(MISTAKES, 2)
+        if not {*CASES[pair[0]][1]} & {*CASES[pair[1]][1]}
     ]
     rng.shuffle(kinds)
     total = hits = 0
     missed: Counter[str] = Counter()
     for kind in kinds[:most]:
         names = tuple(map(str, kind))
-        style = {"digits": 2, "rounding": ROUND_HALF_UP, "carry": bool(rng.integers(2))}
-        for text in sheets(rng, each, names, **style):
-            if "inf" in text.lower().replace("'-inf", ""):
-                continue  # nobody hands that in
+        for text in islice(handed_in(rng, names), each):
             marking = check_worksheet(worksheet_of(text))
             total += 1
             hit = {frozenset(e.name.split(" + ")) for e in marking.explanations}

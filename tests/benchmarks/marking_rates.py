@@ -15,10 +15,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import exp, lgamma, log
 from pathlib import Path
 from random import Random
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -209,44 +210,41 @@ def honest_refused(marker: Marker, exercises: Exercises, count: int) -> Honest:
     return found
 
 
-def apart_refused(marker: Marker, exercises: Exercises, count: int) -> Rate:
-    """Honest sheets each of whose steps has decimals of its own."""
-    rate = Rate()
-    for _ in range(count):
-        sheet = apart(exercises, some_style(exercises.rng))
-        rate.count(not marker(sheet.toml, False).passed)
-    return rate
+#: Sheets of other kinds, of which none is to be refused, or none accepted: each kind with what
+#: makes one of them.
+KINDS: Mapping[str, Callable[[Exercises], Mapping[Any, Callable[[], Sheet]]]] = {
+    "each step with decimals of its own": lambda asked: {
+        "any style": lambda: apart(asked, some_style(asked.rng))
+    },
+    "right numbers among rounded ones": lambda asked: {
+        style: partial(among_right, asked, style) for style in (*AS_WRITTEN, *BETWEEN)
+    },
+    "products rounded as they are written": lambda asked: {
+        rounding: partial(in_halves, asked, rounding)
+        for rounding in ("half-up", "half-even", "numpy")
+    },
+    "computed from whole numbers in place of decimals": lambda asked: {
+        f"{step}, {rounding}": partial(coarse, asked, step, rounding)
+        for step in COARSE
+        for rounding in ("half-up", "half-even")
+    },
+}
 
 
-def among_right_refused(marker: Marker, exercises: Exercises, count: int) -> dict[Style, Rate]:
-    """Honest sheets among whose rounded numbers right ones stand, by style."""
-    found: dict[Style, Rate] = {}
-    for style in (*AS_WRITTEN, *BETWEEN):
-        rate = found[style] = Rate()
+def accepted(marker: Marker, exercises: Exercises, kind: str, count: int) -> dict[Any, Rate]:
+    """How many of so many sheets of each kind are accepted."""
+    found: dict[Any, Rate] = {}
+    for name, make in KINDS[kind](exercises).items():
+        rate = found[name] = Rate()
         for _ in range(count):
-            rate.count(not marker(among_right(exercises, style).toml, False).passed)
+            rate.count(marker(make().toml, False).passed)
     return found
 
 
-def in_halves_refused(marker: Marker, exercises: Exercises, count: int) -> dict[str, Rate]:
-    """Honest sheets whose products are rounded as they are written, by the rounding of ties."""
-    found: dict[str, Rate] = {}
-    for rounding in ("half-up", "half-even", "numpy"):
-        rate = found[rounding] = Rate()
-        for _ in range(count):
-            rate.count(not marker(in_halves(exercises, rounding).toml, False).passed)
-    return found
-
-
-def coarse_accepted(marker: Marker, exercises: Exercises, count: int) -> dict[str, Rate]:
-    """So many sheets of each step that is rounded to whole numbers and used so, marked."""
-    found: dict[str, Rate] = {}
-    for step in COARSE:
-        for rounding in ("half-up", "half-even"):
-            rate = found[f"{step}, {rounding}"] = Rate()
-            for _ in range(count):
-                rate.count(marker(coarse(exercises, step, rounding).toml, False).passed)
-    return found
+def refused(marker: Marker, exercises: Exercises, kind: str, count: int) -> dict[Any, Rate]:
+    """How many of them are not."""
+    rates = accepted(marker, exercises, kind, count)
+    return {name: Rate(rate.total - rate.hits, rate.total) for name, rate in rates.items()}
 
 
 # ---- slips ----------------------------------------------------------------------------------
@@ -546,16 +544,17 @@ def main(count: int, seed: int, verbose: bool = False) -> int:
     print(f"  worst: {kept.worst}: {_of(kept.styles[kept.worst])}")
     if verbose and kept.worst in kept.examples:
         print(kept.examples[kept.worst])
-    own = {"each step with decimals of its own": apart_refused(symattn_marks, exercises, 6 * count)}
+    own = refused(symattn_marks, exercises, "each step with decimals of its own", 6 * count)
     gates += table("honest refused, decimals", own, 0.01)
-    halves = in_halves_refused(symattn_marks, exercises, count)
+    halves = refused(symattn_marks, exercises, "products rounded as they are written", count)
     gates += table("honest refused, products rounded as they are written", halves, 0.01)
-    among = among_right_refused(symattn_marks, exercises, count)
+    among = refused(symattn_marks, exercises, "right numbers among rounded ones", count)
     for styles, limit in ((AS_WRITTEN, 0.02), (BETWEEN, 0.12)):
         rates = {str(style): among[style] for style in styles}
         gates += table("honest refused, right numbers among them", rates, limit)
-    rough = coarse_accepted(symattn_marks, exercises, count)
-    gates += table("computed from whole numbers in place of decimals, accepted", rough, 0.01)
+    whole = "computed from whole numbers in place of decimals"
+    rough = accepted(symattn_marks, exercises, whole, count)
+    gates += table(f"{whole}, accepted", rough, 0.01)
     for name, made in (("slips", first_slips), ("second slips", second_slips)):
         found = slips_accepted(symattn_marks, made(exercises, count), name)
         print_slips(found, verbose)

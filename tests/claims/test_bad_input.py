@@ -6,19 +6,18 @@ would obey.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from xml.dom import minidom
 
 import pytest
 from click.testing import CliRunner, Result
 
 from symattn.cli import main
 from tests import TRACED
+from tests.command import assert_refused
 from tests.processes import environment, python
 
 SECONDS = 2.0 * TRACED
@@ -276,20 +275,6 @@ BYTES: Sequence[tuple[str, bytes, str]] = (
     ("8 MB of NUL", bytes(8_000_001), "2,000,000 at most"),
 )
 
-LABELS = (
-    "<script>alert(1)</script>",
-    "\x1b[31mred\x1b]0;title\x07",
-    "\u202eabc\u2066x\u2069",
-    "a\nb\r\tc",
-    r"\input{x} \write18{ls}",
-    "$ % & # _ ^ ~ { }",
-    "\x00\x7f\x9b31m",
-    "\u200b\ufeff\u2028",
-    "\ufffe",
-    "]]> --> \"'&amp;",
-    "\N{SLIGHTLY SMILING FACE} ﷺ 中文",
-)
-
 
 def derive(path: Path, *options: str, text: str | None = None) -> Result:
     """``symattn derive`` in this process, in good time."""
@@ -298,17 +283,6 @@ def derive(path: Path, *options: str, text: str | None = None) -> Result:
     result = CliRunner().invoke(main, ["derive", source, *options], input=text)
     assert time.monotonic() - start < SECONDS
     return result
-
-
-def assert_refused(result: Result, words: str) -> None:
-    """Status 2, and exactly one printable line that holds these words."""
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1
-    line = result.stderr.removesuffix("\n")
-    assert line.isprintable()
-    assert "Traceback" not in line
-    assert words in line
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -381,29 +355,6 @@ def test_overflow_is_said_and_is_no_wrong_number(tmp_path: Path) -> None:
     assert result.stderr == ""
     assert "overflows float16" in result.stdout
     assert "OVERFLOW" in result.stdout
-
-
-@pytest.mark.parametrize("form", ["text", "latex", "mathml", "json"])
-@pytest.mark.parametrize("label", LABELS, ids=ascii)
-@pytest.mark.parametrize("place", ["title", "tokens"])
-def test_labels_are_only_shown(tmp_path: Path, label: str, place: str, form: str) -> None:
-    quoted = "".join(f"\\U{ord(character):08X}" for character in label)
-    line = f'title = "{quoted}"\n' if place == "title" else ""
-    tokens = f'[attention]\ntokens = ["{quoted}", "b"]\n' if place == "tokens" else ""
-    result = derive(tmp_path, "--format", form, text=line + tokens + given())
-    assert result.exit_code == 0
-    shown = result.stdout
-    assert not set(shown) & set("\x00\x07\x1b\r\t")
-    if form != "json":
-        assert not set(shown) & set("\x7f\x9b\u202e\u2066\u2069\u200b\ufeff\u2028\ufffe")
-    if form == "mathml":
-        assert minidom.parseString(shown).getElementsByTagName("script") == []
-    if form == "latex":
-        assert "\\input" not in shown
-        assert "\\write" not in shown
-    if form == "json":
-        data = json.loads(shown)
-        assert label in (data["title"], *(data["labels"].get("n") or ()))
 
 
 def _assert_one_line(path: str, words: str) -> None:

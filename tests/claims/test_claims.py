@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from symattn.claims.claims import claimed_reference, read_claims
+from symattn.claims.claims import read_claims
 from symattn.claims.policy import VERDICTS, Policy
 from symattn.errors import ReadError
 from symattn.reports.check import check_worksheet
@@ -165,12 +165,6 @@ def test_the_order_of_keys_does_not_matter() -> None:
 def test_exp_and_exp_sum_take_the_softmax_apart() -> None:
     found = check(ROW, {"exp[2,:]": ["2.72", "7.39", "20.09"], "exp_sum[2,1]": "30.19"})
     assert verdicts(found) == {"exp": ["right"] * 3, "exp_sum": ["right"]}
-
-
-def test_claimed_reference() -> None:
-    assert claimed_reference("weights[1,2]").step == "weights"
-    with pytest.raises(ReadError):
-        claimed_reference("__class__")
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from symattn.sheets.worksheet import read_worksheet
 from tests import ROOT
 from tests.command import put, run
 from tests.processes import python
+from tests.shares import share
 from tests.terminal import shown_at_a_terminal
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
@@ -58,18 +59,22 @@ def test_python_writes_what_the_command_line_writes(form: str) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [
-        "sink --tokens 3",
-        "sink --tokens 3 --notation vaswani --gradient all",
-        "sink --tokens 3 --notation vaswani --gradient all --steps dV,dX",
-        "self --tokens 2 --symbol weights=P --symbol 'weights[i,j]=p' --digits 10 --d-k 3",
-        "grouped-query --tokens 3 --heads 8 --head 2 --exact --view worked,value",
-        "multi-head --tokens 2 --heads 1 --dtype float32",
-        "causal --tokens 3 --chunks 1",
-        "self --tokens 9 --digits 60",
-        "self --tokens 9 --full",
-        "{counted}",
-    ],
+    share(
+        [
+            "sink --tokens 3",
+            "sink --tokens 3 --notation vaswani --gradient all",
+            "sink --tokens 3 --notation vaswani --gradient all --steps dV,dX",
+            "self --tokens 2 --symbol weights=P --symbol 'weights[i,j]=p' --digits 10 --d-k 3",
+            "grouped-query --tokens 3 --heads 8 --head 2 --exact --view worked,value",
+            "multi-head --tokens 2 --heads 1 --dtype float32",
+            "causal --tokens 3 --chunks 1",
+            "self --tokens 9 --digits 60",
+            "self --tokens 9 --full",
+            "{counted}",
+        ],
+        2,
+        1,
+    ),
 )
 def test_the_command_that_shows_more_repeats_what_the_page_was_made_with(
     options: str, tmp_path: Path

@@ -18,7 +18,7 @@ from symattn.isolation import Run
 from symattn.verifying import loading
 from symattn.verifying.loading import load
 from tests import ROOT
-from tests.command import put
+from tests.command import assert_refused, put
 
 MINE = '''
 """Attention, as somebody may write it."""
@@ -185,7 +185,7 @@ def test_options(words: str, status: int) -> None:
 )
 @pytest.mark.usefixtures("kept")
 def test_what_cannot_be_used_is_one_line(words: str, said: str) -> None:
-    refused(words, said)
+    assert_refused(run(*words.split()), said)
 
 
 @pytest.mark.parametrize(
@@ -199,15 +199,7 @@ def test_what_cannot_be_used_is_one_line(words: str, said: str) -> None:
     ],
 )
 def test_what_a_function_does_to_its_process_is_one_line(words: str, said: str) -> None:
-    refused(words, said)
-
-
-def refused(words: str, said: str) -> None:
-    result = run(*words.split())
-    assert result.exit_code == 2, result.output
-    assert said in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert result.stdout == ""
+    assert_refused(run(*words.split()), said)
 
 
 def test_a_function_that_takes_too_long_is_not_settled() -> None:

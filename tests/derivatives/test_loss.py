@@ -120,12 +120,6 @@ def test_there_is_none_where_it_would_say_nothing() -> None:
     assert not names & {*Attention().derivation().hessian_vector("Q").names}
 
 
-def ran(*words: str) -> str:
-    result = CliRunner().invoke(main, ["derive", *words])
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
 @pytest.fixture
 def ones(tmp_path: Path) -> str:
     path = tmp_path / "ones.toml"

@@ -27,6 +27,22 @@ HOST = (
 )
 
 
+def failures(complaints: list[str]) -> list[str]:
+    """Those about what TeX could not set."""
+    return [line for line in complaints if line.startswith("!")]
+
+
+def words_of(tool: Callable[[str], str], folder: Path, *options: str) -> str:
+    """What a reader of page.pdf in this folder finds in it."""
+    return subprocess.run(
+        [tool("pdftotext"), *options, "page.pdf", "-"],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    ).stdout
+
+
 @pytest.fixture(scope="session")
 def typeset(tool: Callable[[str], str]) -> Typeset:
     """The complaints of a program about a file, whose PDF is left in the folder."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
@@ -130,17 +129,6 @@ def test_every_letter_can_be_another(
     for words in gone:
         assert words not in document
     assert clashes(derivation, Notation(symbols=symbols)) == []
-
-
-@pytest.mark.parametrize("form", ["text", "latex", "tex", "md", "mathml", "html", "json"])
-def test_letters_follow_in_every_format(form: str) -> None:
-    symbols = {"weights": "Omega", "d_k": "D_xyz", "row": "zeta", "head": "chi"}
-    job = Job(variant("multi-head").spec.derivation(), None, Notation(symbols=symbols))
-    document = str(document_of(form, [job]))
-    for letter, command in (("Ω", "Omega"), ("ζ", "zeta"), ("χ", "chi")):
-        assert letter in document or f"\\{command}" in document
-    assert "xyz" in document
-    assert form == "json" or not re.search(r"d_\{?k|<mi>d</mi><mi>k</mi>", document)
 
 
 def test_programs_keep_their_names() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.command import run
+from tests.command import put, run
 from tests.conftest import Tool
+from tests.documents.conftest import Typeset, words_of
 
 SHEET = """
 title = "What “it” looks at"
@@ -22,17 +22,11 @@ V = [[1, 2], [3, 4]]
 
 @pytest.mark.parametrize(("flavor", "engine"), [("article", "pdflatex"), ("beamer", "lualatex")])
 def test_quotes_are_kept(
-    flavor: str, engine: str, tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    flavor: str, engine: str, typeset: Typeset, tool: Tool, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("sheet.toml").write_text(SHEET, "utf-8")
-    command = f"derive sheet.toml --steps scores --format tex --flavor {flavor} -o sheet.tex"
-    run(*command.split(), status=0)
-    typeset = [tool(engine), "-interaction=nonstopmode", "-halt-on-error", "sheet.tex"]
-    subprocess.run(typeset, check=True, capture_output=True, timeout=120)
-    assert "Missing character" not in Path("sheet.log").read_text("utf-8", "replace")
-    told = subprocess.run(
-        [tool("pdftotext"), "sheet.pdf", "-"], capture_output=True, encoding="utf-8", check=True
-    ).stdout
+    sheet = put(tmp_path / "sheet.toml", SHEET)
+    command = f"derive {sheet} --steps scores --format tex --flavor {flavor}"
+    assert typeset(engine, run(*command.split(), status=0).stdout, tmp_path) == []
+    told = words_of(tool, tmp_path)
     assert "What “it” looks at" in told
     assert "She said “look”; it’s ‘here’ — or there." in " ".join(told.split())

@@ -35,6 +35,8 @@ from symattn.notation.prose import Prose
 from symattn.notation.text import line
 from tests import ROOT
 from tests.command import run
+from tests.conftest import Formulas
+from tests.documents.conftest import Typeset, failures, words_of
 from tests.documents.test_markdown import formulas
 from tests.extras import package
 from tests.processes import python
@@ -73,32 +75,6 @@ several = pytest.mark.parametrize(
 
 _MATH = "{http://www.w3.org/1998/Math/MathML}math"
 
-_KATEX = """
-const katex = require("katex");
-const set = ([displayMode, source]) =>
-  katex.renderToString(source, {displayMode, output: "mathml"});
-"""
-_MATHJAX = """
-const { mathjax } = require("mathjax-full/js/mathjax.js");
-const { TeX } = require("mathjax-full/js/input/tex.js");
-require("mathjax-full/js/input/tex/AllPackages.js");
-const { SerializedMmlVisitor } = require("mathjax-full/js/core/MmlTree/SerializedMmlVisitor.js");
-const { liteAdaptor } = require("mathjax-full/js/adaptors/liteAdaptor.js");
-const { RegisterHTMLHandler } = require("mathjax-full/js/handlers/html.js");
-const { STATE } = require("mathjax-full/js/core/MathItem.js");
-RegisterHTMLHandler(liteAdaptor());
-const page = mathjax.document("", { InputJax: new TeX({ packages: ["base", "ams"] }) });
-const visitor = new SerializedMmlVisitor();
-const set = ([display, source]) =>
-  visitor.visitTree(page.convert(source, { display, end: STATE.CONVERT }));
-"""
-_RUN = """
-const sources = JSON.parse(require("fs").readFileSync(0, "utf8"));
-process.stdout.write(JSON.stringify(sources.map(set)));
-"""
-
-Set = Callable[[list[tuple[bool, str]]], list[str]]
-
 
 @cache
 def text_of(name: str) -> tuple[Seen, ...]:
@@ -120,28 +96,6 @@ def differences(
     return out
 
 
-@pytest.fixture(scope="module")
-def node(tool: Callable[[str], str]) -> Callable[[str], Set]:
-    """Formulas as a program for Node sets them, all in one run."""
-
-    def program(source: str) -> Set:
-        def run(sources: list[tuple[bool, str]]) -> list[str]:
-            ran = subprocess.run(
-                [tool("node"), "-e", source + _RUN],
-                input=json.dumps(sources),
-                capture_output=True,
-                check=True,
-                encoding="utf-8",
-                timeout=300,
-            )
-            shown: list[str] = json.loads(ran.stdout)
-            return shown
-
-        return run
-
-    return program
-
-
 def displayed(name: str, flavor: str) -> list[str]:
     """The displays of a derivation's Markdown."""
     return [
@@ -159,18 +113,18 @@ def seen_by(shown: dict[str, list[Part]]) -> dict[str, list[Seen]]:
     }
 
 
-def read_from(set_: Set, sources: Iterable[str]) -> dict[str, list[Seen]]:
+def read_from(program: Formulas, sources: Iterable[str]) -> dict[str, list[Seen]]:
     """What is seen in each display as a program sets it; many derivations have the same."""
     different = list(dict.fromkeys(sources))
-    shown = set_([(True, each) for each in different])
+    shown = program.mathml([(True, each) for each in different])
     parts = (of_mathml(ElementTree.fromstring(each)) for each in shown)
     return dict(zip(different, map(in_formula, parts), strict=True))
 
 
 @several
-def test_katex(names: Sequence[str], node: Callable[[str], Set], katex: Any) -> None:
+def test_katex(names: Sequence[str], katex: Formulas) -> None:
     sources = {(name, flavor): displayed(name, flavor) for name in names for flavor in FLAVORS}
-    seen = read_from(node(_KATEX), chain.from_iterable(sources.values()))
+    seen = read_from(katex, chain.from_iterable(sources.values()))
     for flavor in FLAVORS:
         found = {
             name: [one for source in sources[name, flavor] for one in seen[source]]
@@ -180,9 +134,9 @@ def test_katex(names: Sequence[str], node: Callable[[str], Set], katex: Any) -> 
 
 
 @several
-def test_mathjax(names: Sequence[str], node: Callable[[str], Set], mathjax: Any) -> None:
+def test_mathjax(names: Sequence[str], mathjax: Formulas) -> None:
     sources = {name: displayed(name, "github") for name in names}
-    seen = read_from(node(_MATHJAX), chain.from_iterable(sources.values()))
+    seen = read_from(mathjax, chain.from_iterable(sources.values()))
     found = {name: [one for source in sources[name] for one in seen[source]] for name in names}
     assert differences(found, text_of) == []
 
@@ -263,24 +217,12 @@ def _stream(matrices: Iterable[Seen]) -> str:
 
 def amiss(page: str, wanted: Sequence[Expected]) -> list[str]:
     """Where a page shows something else than the text."""
-    found = in_page(page, [each.opening for each in wanted])
+    found = in_page(f"\n{page}", [each.opening for each in wanted])
     return [
         f"{each.whose}\n  {each.stream}\n  {stream}"
         for each, stream in zip(wanted, found, strict=True)
         if each.stream != stream.rstrip(".")  # of a sentence
     ]
-
-
-def letters(tool: Callable[[str], str], folder: Path) -> str:
-    """The letters of page.pdf, in the order in which they were set."""
-    ran = subprocess.run(
-        [tool("pdftotext"), "-raw", "page.pdf", "-"],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        encoding="utf-8",
-    )
-    return f"\n{ran.stdout}"
 
 
 @pytest.mark.parametrize(
@@ -294,23 +236,16 @@ def letters(tool: Callable[[str], str], folder: Path) -> str:
     ],
 )
 def test_pdf(
-    flavor: str, program: str, names: Sequence[str], tool: Callable[[str], str], tmp_path: Path
+    flavor: str, program: str, names: Sequence[str], typeset: Typeset, tool: Any, tmp_path: Path
 ) -> None:
     """All of it in an article; of the other classes and programs a cover of the derivations."""
     pages = [page for name in names for page in outlines(name, *VIEWS)]
     source = tex_document(*pages, flavor=flavor)
     start = r"\begin{document}"
     told = source.replace(start, rf"{start}\setcounter{{equation}}{{7000}}")
-    (tmp_path / "page.tex").write_text(told, "utf-8")
-    subprocess.run(
-        [tool(program), "-interaction=nonstopmode", "page.tex"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        timeout=300,
-    )
+    assert failures(typeset(program, told, tmp_path)) == []
     wanted = [*expected(names, slides=flavor == "beamer")]
-    assert amiss(letters(tool, tmp_path), wanted) == []
+    assert amiss(words_of(tool, tmp_path, "-raw"), wanted) == []
 
 
 # Office
@@ -386,7 +321,7 @@ def test_libreoffice(tool: Callable[[str], str], tmp_path: Path) -> None:
         capture_output=True,
         timeout=300,
     )
-    assert amiss(letters(tool, tmp_path), [*expected(names, ["value"])]) == []
+    assert amiss(words_of(tool, tmp_path, "-raw"), [*expected(names, ["value"])]) == []
 
 
 # a browser
@@ -408,18 +343,14 @@ _VISIBLE = """() => [...document.querySelectorAll("math[display=block]")].map((m
 @several
 def test_browser(names: Sequence[str], browser: Any, tmp_path: Path) -> None:
     """MathML as Chromium lays it out: what has an extent, in rows and columns."""
+    shown = mathml_document(*(page for name in names for page in outlines(name, *VIEWS)))
+    (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{shown}", "utf-8")
     page = browser.new_page()
-    found = {}
-    for name in names:
-        shown = mathml_document(*outlines(name, *VIEWS))
-        (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{shown}", "utf-8")
-        page.goto((tmp_path / "page.html").as_uri())
-        found[name] = [
-            of_mathml(ElementTree.fromstring(each.replace("&nbsp;", " ")))
-            for each in page.evaluate(_VISIBLE)
-        ]
+    page.goto((tmp_path / "page.html").as_uri())
+    visible = (each.replace("&nbsp;", " ") for each in page.evaluate(_VISIBLE))
+    found = seen_by({"page": [of_mathml(ElementTree.fromstring(each)) for each in visible]})
     page.close()
-    assert differences(seen_by(found), text_of) == []
+    assert differences(found, lambda _: chain.from_iterable(map(text_of, names))) == []
 
 
 # notebooks
@@ -453,7 +384,7 @@ def data_of(cell: Any) -> list[Any]:
     return [out.get("data") for out in cell.get("outputs", ())]
 
 
-def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> None:
+def test_notebooks(katex: Formulas, tmp_path: Path) -> None:
     """What the cells of a notebook show when it is run is what is written above them."""
     nbformat = package("nbformat")
     package("nbclient")
@@ -492,7 +423,7 @@ def test_notebooks(node: Callable[[str], Set], katex: Any, tmp_path: Path) -> No
         sources[name] = formulas_of
     assert differences(plain, steps_of) == []
     every = [source for name in _BOOKS for source in sources[name]]
-    pieces = iter(node(_KATEX)([(True, source) for source in every]))
+    pieces = iter(katex.mathml([(True, source) for source in every]))
     katexed = {
         name: [of_mathml(ElementTree.fromstring(next(pieces))) for _ in sources[name]]
         for name in _BOOKS
@@ -584,7 +515,7 @@ KEY = r"0[0-9.]+"
 
 
 @several
-def test_pictures(names: Sequence[str], tool: Callable[[str], str], tmp_path: Path) -> None:
+def test_pictures(names: Sequence[str], typeset: Typeset, tool: Any, tmp_path: Path) -> None:
     """SVG, and TikZ as pdflatex sets it, a picture on each page, which is as wide as any."""
     drawn = [pair for name in names for pair in heat_maps(name)]
     svg = "{http://www.w3.org/2000/svg}text"
@@ -593,20 +524,13 @@ def test_pictures(names: Sequence[str], tool: Callable[[str], str], tmp_path: Pa
         words = "\n".join("".join(each.itertext()) for each in root.iter(svg))
         assert re.fullmatch(re.escape(stream) + KEY, run_of(cell(words)))
     body = "\n\\newpage\n".join(tikz_document(drawing) for drawing, _ in drawn)
-    (tmp_path / "page.tex").write_text(
+    source = (
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{amsmath,amssymb,tikz}"
         "\\usepackage[paperwidth=200cm,paperheight=100cm,margin=1cm]{geometry}"
-        f"\\pagestyle{{empty}}\\begin{{document}}\n{body}\\end{{document}}\n",
-        "utf-8",
+        f"\\pagestyle{{empty}}\\begin{{document}}\n{body}\\end{{document}}\n"
     )
-    subprocess.run(
-        [tool("pdflatex"), "-interaction=nonstopmode", "page.tex"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        timeout=300,
-    )
-    pages = letters(tool, tmp_path).split("\f")
+    assert failures(typeset("pdflatex", source, tmp_path)) == []
+    pages = words_of(tool, tmp_path, "-raw").split("\f")
     for page, (_, stream) in zip(pages, drawn, strict=False):
         assert re.fullmatch(re.escape(stream) + KEY, run_of(cell(page)))
     assert len(pages) == len(drawn) + 1
@@ -701,9 +625,7 @@ def test_spoilt_text_is_noticed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", _SPOILT)
-def test_spoilt_formulas_are_noticed(
-    name: str, node: Callable[[str], Set], katex: Any, mathjax: Any
-) -> None:
+def test_spoilt_formulas_are_noticed(name: str, katex: Formulas, mathjax: Formulas) -> None:
     ((page,),) = [outlines(name, "value")]
     whole_page = markdown_document(page)
     bad = [
@@ -713,8 +635,8 @@ def test_spoilt_formulas_are_noticed(
     assert len(bad) >= 3
     wanted = in_text(text_document(page))
     shown = [(True, source) for each in bad for source in each]
-    for program in (_KATEX, _MATHJAX):
-        rest = iter(node(program)(shown))
+    for program in (katex, mathjax):
+        rest = iter(program.mathml(shown))
         for sources in bad:
             parts = [of_mathml(ElementTree.fromstring(next(rest))) for _ in sources]
             assert [one for part in parts for one in in_formula(part)] != wanted
@@ -742,22 +664,15 @@ def test_spoilt_mathml_is_noticed(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", _SPOILT)
-def test_spoilt_pages_are_noticed(name: str, tool: Callable[[str], str], tmp_path: Path) -> None:
+def test_spoilt_pages_are_noticed(name: str, typeset: Typeset, tool: Any, tmp_path: Path) -> None:
     ((page,),) = [outlines(name, "value")]
     head, start, source = tex_document(page).partition(r"\begin{document}")
     start = rf"{head}{start}\setcounter{{equation}}{{7000}}"
     wanted = [*expected([name], ["value"])]
     assert len(spoilt(source, [_SIZE_IN_LATEX])) == 1
     for k, each in enumerate([source, *spoilt(source, [*_IN_LATEX, _SIZE_IN_LATEX])]):
-        (tmp_path / "page.tex").write_text(start + each, "utf-8")
-        subprocess.run(
-            [tool("pdflatex"), "-interaction=nonstopmode", "page.tex"],
-            cwd=tmp_path,
-            check=True,
-            capture_output=True,
-            timeout=100,
-        )
-        assert (amiss(letters(tool, tmp_path), wanted) != []) is (k > 0)
+        assert failures(typeset("pdflatex", start + each, tmp_path)) == []
+        assert (amiss(words_of(tool, tmp_path, "-raw"), wanted) != []) is (k > 0)
 
 
 def test_a_hidden_cell_is_noticed(browser: Any, tmp_path: Path) -> None:

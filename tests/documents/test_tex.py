@@ -25,7 +25,7 @@ from symattn.documents.tex import FLAVORS
 from symattn.sheets.worksheet import worksheet_of
 from tests.command import run
 from tests.conftest import Tool
-from tests.documents.conftest import HOST, Typeset
+from tests.documents.conftest import HOST, Typeset, words_of
 from tests.gates import CAUSAL, EXAMPLES, HOSTILE_LABELS, HOSTILE_TITLE, SUBJECTS, labelled, page
 from tests.shares import share
 from tests.written import latex_document, tex_document
@@ -65,27 +65,24 @@ def wide() -> tuple[Outline, ...]:
     few += [f"given.{name} = {[[k, 2, 1 + j] for k in range(5)]}" for j, name in enumerate("QKV")]
     named = worksheet_of("\n".join(few), "named")
     found = []
-    for sheet, notation in (
-        (large, Notation()),
-        (large, Notation(layout="falk")),
-        (large, Notation(limit=0)),
-        (large, Notation(limit=0, layout="falk")),
-        (large, Notation(digits=14, layout="falk")),
-        (named, Notation()),
-        (named, Notation(layout="falk")),
-        (named, Notation(exact=True)),
+    for sheet, notations in (
+        (
+            large,
+            (
+                Notation(),
+                Notation(layout="falk"),
+                Notation(limit=0),
+                Notation(limit=0, layout="falk"),
+                Notation(digits=14, layout="falk"),
+            ),
+        ),
+        (named, (Notation(), Notation(layout="falk"), Notation(exact=True))),
     ):
         derivation = sheet.derivation()
-        found.append(
-            outline(
-                Shown(
-                    derivation,
-                    sheet.evaluate(derivation),
-                    notation=notation,
-                    entries=firsts(derivation),
-                )
-            )
-        )
+        values, entries = sheet.evaluate(derivation), firsts(derivation)
+        for notation in notations:
+            shown = Shown(derivation, values, notation=notation, entries=entries)
+            found.append(outline(shown))
     named_variants = {row.name: row.spec for row in VARIANTS}
     for name in ("deepseek", "transformer-xl", "cached-llama", "rotary"):
         derivation, values = small_example(named_variants[name], tokens=2, gradient=())
@@ -159,17 +156,6 @@ def test_without_room_for_it_what_is_wide_is_noticed(typeset: Typeset, tmp_path:
         found = typeset("pdflatex", poorer, tmp_path)
         assert found
         assert all(line.startswith("Overfull") for line in found)
-
-
-def words_of(tool: Tool, folder: Path, *options: str) -> str:
-    """What a reader of page.pdf in this folder finds in it."""
-    return subprocess.run(
-        [tool("pdftotext"), *options, "page.pdf", "-"],
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    ).stdout
 
 
 @pytest.mark.parametrize("flavor", FILES)

@@ -60,21 +60,25 @@ def accepted(spec: Spec) -> bool:
         return False
 
 
-SPECS = {name_of(spec): spec for spec in map(softened, cover().specs) if accepted(spec)}
+SPECS = {name_of(spec): spec for spec in map(softened, cover().specs)}
 
 
 def test_every_softmax_in_one_step_has_a_plan() -> None:
-    assert len(SPECS) > 60
+    meant = [spec for spec in SPECS.values() if accepted(spec)]
+    assert len(meant) > 60
     for spec in cover().specs:
         usual = spec.get("normaliser", "softmax") == "softmax" and not spec.get("unfold")
         assert len(derived(spec).plan().fusions) == usual
-    assert all(len(derived(spec).plan().fusions) == 1 for spec in SPECS.values())
+    assert all(len(derived(spec).plan().fusions) == 1 for spec in meant)
 
 
 @pytest.mark.usefixtures("always")
-@pytest.mark.parametrize("name", share(SPECS, 2))
+@pytest.mark.parametrize("name", share(SPECS, 4))
 def test_a_product_by_rows_lies_where_rounding_may_put_it(name: str) -> None:
-    spec, derivation = SPECS[name], derived(SPECS[name])
+    spec = SPECS[name]
+    if not accepted(spec):
+        return
+    derivation = derived(spec)
     numbers = inputs_of(spec, derivation)
     (fusion,) = derivation.plan().fusions
     values, letter = fresh(derivation, numbers), fusion.product.letter

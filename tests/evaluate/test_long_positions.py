@@ -9,9 +9,8 @@ import pytest
 
 from symattn import Attention
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.base import Array
 from symattn.derivations import Evaluation
-from tests.documents.code.test_long_positions import slopes, waves
+from tests.positions import get_slopes, turned, waves
 
 FAR = (512, 3000, 8192)
 
@@ -29,31 +28,23 @@ def evaluated(choices: dict[str, Any], dtype: str, past: int = 0) -> Evaluation:
     return derivation.evaluate(dtype=dtype, **given)
 
 
-def rotated(x: Array, start: int) -> Array:
-    """Neighbouring columns as a complex number, times e^{ipθ_t}, in float64."""
-    theta = 10000.0 ** (-np.arange(2) / 2)
-    pairs = x[:, 0::2] + 1j * x[:, 1::2]
-    pairs = pairs * np.exp(1j * (start + np.arange(len(x)))[:, None] * theta)
-    return np.stack([pairs.real, pairs.imag], axis=-1).reshape(x.shape)
-
-
 @pytest.mark.parametrize("far", FAR)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_positions_in_every_dtype(dtype: str, far: int) -> None:
     """Each is its formula in float64 to a few units of rounding, and the check agrees."""
     unit = float(np.finfo(dtype).eps)
-    turned = evaluated({"source": "given", "positions": {"rotary": {"start": far}}}, dtype)
-    wanted = rotated(turned.array("Q").astype(float), far)
-    np.testing.assert_allclose(turned["Q_rotated"].array, wanted, atol=3 * unit)
+    rotated = evaluated({"source": "given", "positions": {"rotary": {"start": far}}}, dtype)
+    wanted = turned(rotated.array("Q").astype(float), 10000, 4, "interleaved", far)
+    np.testing.assert_allclose(rotated["Q_rotated"].array, wanted, atol=3 * unit)
     placed = evaluated({"source": "self", "positions": {"sinusoidal": {"start": far}}}, dtype)
-    np.testing.assert_allclose(placed["positions"].array, waves(3, 4, 10000, far), atol=unit)
+    np.testing.assert_allclose(placed["positions"].array, waves(far + np.arange(3), 4), atol=unit)
     biased = evaluated(
         {"source": "given", "heads": "h", "bias": "alibi", "cache": True}, dtype, past=far
     )
     apart = np.arange(far + 3) - np.arange(3)[:, None] - far
-    penalties = slopes(6)[:, None, None] * apart
+    penalties = np.array(get_slopes(6))[:, None, None] * apart
     np.testing.assert_allclose(biased["bias"].array, penalties, rtol=unit)
-    for values in (turned, placed):
+    for values in (rotated, placed):
         assert values["output"].array.dtype == dtype
         assert values.check(), values.check()
 

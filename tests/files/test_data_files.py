@@ -30,6 +30,7 @@ from symattn.files.named import LIMITS, files_named
 from symattn.pages.checked import files_in
 from symattn.sheets.worksheet import worksheet_of
 from tests import TRACED
+from tests.shares import share
 
 ROWS = np.array([[1.0, 0.5], [2.0, -3.0]])
 
@@ -707,7 +708,7 @@ def extremes(dtype: str) -> list[Any]:
     return [info.min, info.max, info.smallest_subnormal, -0.0, np.nan, np.inf, -np.inf]
 
 
-@pytest.mark.parametrize("dtype", _CODES)
+@pytest.mark.parametrize("dtype", share(_CODES, 2))
 def test_numbers_at_the_end_of_a_range_are_marked_without_a_warning(
     dtype: str, tmp_path: Path
 ) -> None:

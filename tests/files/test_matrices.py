@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from symattn import SymattnError
 from symattn.reports.check import exercise_of
@@ -16,7 +15,6 @@ from symattn.sheets.worksheet import Worksheet, read_worksheet, worksheet_of
 from tests.extras import package
 from tests.processes import python
 
-Matrix = NDArray[np.float64]
 Q, K, V = (np.array(rows) for rows in ([[1.0, 0.1]], [[1, 0], [0.5, 2]], [[1, 2], [3, 4.25]]))
 
 

@@ -22,21 +22,21 @@ from tests.fuzz.making import packed, unpacked
 from tests.fuzz.targets import OUTCOMES, TARGETS, Target, tried
 from tests.fuzz.watch import SECRET, Place, place_of_its_own
 
-#: How many inputs of a door are tried here: about a second's worth of each.
+#: How many inputs of a door are tried here: about half a second's worth of each.
 COUNTS = {
-    "check": 30,
-    "check file": 15,
-    "python": 10,
+    "check": 20,
+    "check file": 10,
+    "python": 6,
     "derive": 20,
-    "equal": 40,
-    "prove": 15,
-    "data": 75,
-    "render": 10,
-    "sphinx": 10,
-    "myst": 20,
-    "mkdocs": 15,
-    "cells": 15,
-    "command line": 15,
+    "equal": 25,
+    "prove": 9,
+    "data": 45,
+    "render": 8,
+    "sphinx": 8,
+    "myst": 12,
+    "mkdocs": 10,
+    "cells": 10,
+    "command line": 10,
 }
 
 

@@ -21,6 +21,7 @@ from tests.fuzz.mutated import SMALL, changed
 from tests.language.blocks import WORKS as BLOCKS
 from tests.language.literature import WORKS, Work
 from tests.language.texts import CASES
+from tests.shares import share
 
 
 def _given(work: Work) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def _given(work: Work) -> dict[str, Any]:
 ALL = (*CASES, *WORKS, *BLOCKS)
 
 
-@pytest.mark.parametrize("work", ALL, ids=lambda work: work.name)
+@pytest.mark.parametrize("work", share(ALL, 2), ids=lambda work: work.name)
 def test_a_text_is_what_its_paper_says(work: Work) -> None:
     whole, given = derivation_of(work.text), _given(work)
     assert {item.name for item in whole.inputs} == {*work.shapes}

@@ -6,7 +6,6 @@ import pytest
 
 from tests.checking import check, verdicts
 
-PAIR = {"Q": [[1, 0]], "K": [[1, 0], [0, 1]], "V": [[1], [2]]}
 THIRDS = {"scores": [[0, 0, 0]], "V": [[1], [2], [6]]}
 
 

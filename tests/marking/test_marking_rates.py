@@ -12,18 +12,17 @@ import pytest
 
 from tests.benchmarks.marking_rates import (
     AS_WRITTEN,
+    BETWEEN,
     Gate,
     Marked,
     Spot,
-    among_right_refused,
-    apart_refused,
+    accepted,
     claiming_more,
-    coarse_accepted,
     dependency,
     first_slips,
     honest_refused,
-    in_halves_refused,
     random_explained,
+    refused,
     second_slips,
     slips_accepted,
     symattn_marks,
@@ -44,6 +43,9 @@ from tests.students import (
 
 SEED = 20261122
 
+#: Slips, and second slips in what follows from the first; how many of each kind.
+SLIPPED = ((first_slips, "slips", 10), (second_slips, "second slips", 6))
+
 
 def exercises() -> Exercises:
     """Always the same, of a few forms."""
@@ -62,36 +64,31 @@ def test_honest_sheets_are_accepted_whatever_their_style() -> None:
     assert failing(list(found.gates)) == [], found.examples.get(found.worst)
 
 
-def test_nor_is_one_refused_whose_steps_have_decimals_of_their_own() -> None:
-    rate = apart_refused(symattn_marks, exercises(), 150)
-    assert not rate.surely_above(0.01), str(rate)
-
-
-def test_right_numbers_among_rounded_ones_accuse_nobody() -> None:
-    rates = among_right_refused(symattn_marks, exercises(), 40)
-    for style, rate in rates.items():  # a lone number rounded in between may as well be a slip
-        limit = 0.02 if style in AS_WRITTEN else 0.12
-        assert not rate.surely_above(limit), (str(style), str(rate))
-
-
-def test_products_may_be_rounded_as_they_are_written() -> None:
-    rates = in_halves_refused(symattn_marks, exercises(), 60)
-    assert not any(rate.surely_above(0.01) for rate in rates.values()), rates
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        ("each step with decimals of its own", 150),
+        ("right numbers among rounded ones", 40),
+        ("products rounded as they are written", 60),
+    ],
+)
+def test_nor_is_one_refused_of_another_kind(kind: str, count: int) -> None:
+    for name, rate in refused(symattn_marks, exercises(), kind, count).items():
+        # a lone number rounded in between may as well be a slip
+        limit = 0.02 if name in AS_WRITTEN else 0.12 if name in BETWEEN else 0.01
+        assert not rate.surely_above(limit), (str(name), str(rate))
 
 
 def test_sheets_computed_from_whole_numbers_in_place_of_decimals_are_not_accepted() -> None:
-    rates = coarse_accepted(symattn_marks, exercises(), 4)
+    kind = "computed from whole numbers in place of decimals"
+    rates = accepted(symattn_marks, exercises(), kind, 4)
     assert {name: rate.hits for name, rate in rates.items() if rate.hits} == {}
-    assert all(r.hits == 2 for r in coarse_accepted(accepts_everything, exercises(), 2).values())
+    assert all(r.hits == 2 for r in accepted(accepts_everything, exercises(), kind, 2).values())
 
 
-def test_slips_are_not() -> None:
-    found = slips_accepted(symattn_marks, first_slips(exercises(), 10), "slips", False)
-    assert failing(list(found.gates)) == [], found.examples[:3]
-
-
-def test_nor_second_slips_in_what_follows_from_the_first() -> None:
-    found = slips_accepted(symattn_marks, second_slips(exercises(), 6), "second slips", False)
+@pytest.mark.parametrize(("made", "name", "count"), SLIPPED)
+def test_slips_are_not(made: Any, name: str, count: int) -> None:
+    found = slips_accepted(symattn_marks, made(exercises(), count), name, False)
     assert failing(list(found.gates)) == [], found.examples[:3]
 
 
@@ -145,7 +142,7 @@ def carries_everything(text: str, explain: bool) -> Marked:
 def test_a_marker_that_accepts_everything_fails() -> None:
     asked = exercises()
     assert failing(list(honest_refused(accepts_everything, asked, 1).gates)) == []
-    for name, made in (("slips", first_slips), ("second slips", second_slips)):
+    for made, name, _ in SLIPPED:
         found = slips_accepted(accepts_everything, made(asked, 2), name)
         gates = [gate for gate in found.gates if gate.rate.total > 1]
         assert gates and not any(gate.holds for gate in gates)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,71 +22,14 @@ from symattn.nodes.biases import ALiBi, RelativeBias, alibi_slopes, relative_buc
 from symattn.nodes.positions import PAIRINGS, Rotary, Sinusoidal, rotated
 from symattn.step import HEAD
 from tests.onnx_adapter import node_cases
+from tests.positions import get_slopes, position_bucket, turned, waves
 
 Array = NDArray[Any]
 RNG = np.random.default_rng(11)
-n, m, d_k, h = (sympy.Symbol(name, integer=True, positive=True) for name in ("n", "m", "d_k", "h"))
-Q = sympy.MatrixSymbol("Q", n, d_k)
-S = sympy.MatrixSymbol("S", n, m)
 T = sympy.MatrixSymbol("T", 8, 1)
 
 
 # ---- references ----------------------------------------------------------------------------------
-
-
-def sinusoids(rows: int, width: int, base: float = 10000, start: int = 0) -> Array:
-    """Vaswani et al. 2017, section 3.5."""
-    out = np.empty((rows, width))
-    for pos in range(rows):
-        for column in range(width):
-            angle = (pos + start) / base ** (2 * (column // 2) / width)
-            out[pos, column] = math.cos(angle) if column % 2 else math.sin(angle)
-    return out
-
-
-def turned(x: Array, base: float, dims: int, pairing: str, start: int) -> Array:
-    """A query as complex numbers times e^{i m θ} (Su et al. 2021, equation 12)."""
-    if pairing == "half":
-        pairs = x[..., : dims // 2] + 1j * x[..., dims // 2 : dims]
-    else:
-        pairs = x[..., 0:dims:2] + 1j * x[..., 1:dims:2]
-    theta = base ** (-2 * np.arange(dims // 2) / dims)
-    pairs = pairs * np.exp(1j * np.outer(np.arange(x.shape[-2]) + start, theta))
-    if pairing == "half":
-        front = np.concatenate([pairs.real, pairs.imag], axis=-1)
-    else:
-        front = np.stack([pairs.real, pairs.imag], axis=-1).reshape(*x.shape[:-1], dims)
-    return np.concatenate([front, x[..., dims:]], axis=-1)
-
-
-def get_slopes(count: int) -> list[float]:
-    """The code of Press et al. 2021 (attention_with_linear_biases)."""
-
-    def get_slopes_power_of_2(count: int) -> list[float]:
-        start = 2 ** (-(2 ** -(math.log2(count) - 3)))
-        return [start * start**i for i in range(count)]
-
-    if math.log2(count).is_integer():
-        return get_slopes_power_of_2(count)
-    closest = 2 ** math.floor(math.log2(count))
-    return get_slopes_power_of_2(closest) + get_slopes(2 * closest)[0::2][: count - closest]
-
-
-def position_bucket(relative: int, both: bool, buckets: int, far: int) -> tuple[int, bool]:
-    """T5's _relative_position_bucket in floats; and whether the logarithm is too near a step."""
-    out = 0
-    if both:
-        buckets //= 2
-        out += (relative > 0) * buckets
-        relative = abs(relative)
-    else:
-        relative = -min(relative, 0)
-    exact = buckets // 2
-    if relative < exact:
-        return out + relative, False
-    large = math.log(relative / exact) / math.log(far / exact) * (buckets - exact)
-    near = abs(large - round(large)) < 1e-9
-    return out + min(exact + int(large), buckets - 1), near
 
 
 # ---- all arithmetics -----------------------------------------------------------------------------
@@ -132,7 +74,7 @@ def explicit(node: Any) -> Array:
 @pytest.mark.parametrize(("base", "start"), [(10000, 0), (100, 5), (2.5, 1)])
 def test_sinusoids_are_those_of_the_paper(width: int, base: Any, start: int) -> None:
     node = Sinusoidal(4, width, base, start)
-    wanted = sinusoids(4, width, base, start)
+    wanted = waves(np.arange(4) + start, width, base)
     np.testing.assert_allclose(in_all(node), wanted, rtol=1e-13, atol=1e-15)
     np.testing.assert_allclose(explicit(node), wanted, rtol=1e-13, atol=1e-15)
 
@@ -280,15 +222,12 @@ LAYOUTS = [(32, 128), (32, 256), (8, 8), (8, 20), (16, 100), (64, 500), (4, 2), 
 def test_buckets_are_those_of_t5(buckets: int, far: int, both: bool) -> None:
     if not both and far <= buckets // 2:
         far = buckets
-    used, near_a_step = set(), 0
+    used = set()
     for relative in range(-300, 301):
         bucket = relative_bucket(relative, buckets, far, both)
-        wanted, near = position_bucket(relative, both, buckets, far)
-        near_a_step += near
-        assert bucket == wanted or (near and bucket == wanted + 1), relative
+        assert bucket == position_bucket(relative, both, buckets, far), relative
         used.add(bucket)
     assert used <= set(range(buckets))
-    assert near_a_step < 60
     back = [relative_bucket(-distance, buckets, far, both) for distance in range(600)]
     assert back == sorted(back)
     last = (buckets // 2 if both else buckets) - 1
@@ -299,9 +238,7 @@ def test_buckets_are_those_of_t5(buckets: int, far: int, both: bool) -> None:
 def test_a_bias_is_looked_up(both: bool) -> None:
     table = RNG.integers(-9, 9, (8, 1)) / 4
     node = RelativeBias(9, 12, sympy.MatrixSymbol("T", 8, 1), 8, 9, both)
-    wanted = [
-        [table[position_bucket(j - i, both, 8, 9)[0], 0] for j in range(12)] for i in range(9)
-    ]
+    wanted = [[table[position_bucket(j - i, both, 8, 9), 0] for j in range(12)] for i in range(9)]
     np.testing.assert_array_equal(in_all(node, table), wanted)
     entries = node.as_explicit()
     got = entries.subs({entry: table[entry.i, 0] for entry in entries.atoms(type(entries[0, 0]))})

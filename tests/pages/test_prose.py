@@ -138,29 +138,23 @@ LATEX = {
 }
 
 
-@pytest.mark.parametrize("name", MARKDOWN)
+#: By the syntax: a worksheet, texts after it with the numbers that they claim, and a last claim.
+CLAIMING = {
+    ".md": (f"{FENCE}\n", MARKDOWN, "{claim}`weights[1,3] = 0.58`"),
+    ".rst": (RST, REST, ":claim:`weights[1,3] = 0.58`"),
+    ".tex": (TEX, LATEX, "\\claim{weights[1,3]}{0.58}"),
+}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "name"), [(suffix, name) for suffix, row in CLAIMING.items() for name in row[1]]
+)
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-def test_markdown(name: str, end: str) -> None:
-    text, numbers = MARKDOWN[name]
-    written = f"{FENCE}\n{text}\n\n{{claim}}`weights[1,3] = 0.58`\n".replace("\n", end)
-    found = [number for _, number in claims(written, ".md")]
-    assert found == [*numbers, "0.58"]
-
-
-@pytest.mark.parametrize("name", REST)
-@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-def test_restructured_text(name: str, end: str) -> None:
-    text, numbers = REST[name]
-    written = f"{RST}{text}\n\n:claim:`weights[1,3] = 0.58`\n".replace("\n", end)
-    assert [number for _, number in claims(written, ".rst")] == [*numbers, "0.58"]
-
-
-@pytest.mark.parametrize("name", LATEX)
-@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-def test_latex(name: str, end: str) -> None:
-    text, numbers = LATEX[name]
-    written = f"{TEX}{text}\n\n\\claim{{weights[1,3]}}{{0.58}}\n".replace("\n", end)
-    assert [number for _, number in claims(written, ".tex")] == [*numbers, "0.58"]
+def test_claims_are_found_where_they_stand(suffix: str, name: str, end: str) -> None:
+    sheet, texts, last = CLAIMING[suffix]
+    text, numbers = texts[name]
+    written = f"{sheet}{text}\n\n{last}\n".replace("\n", end)
+    assert [number for _, number in claims(written, suffix)] == [*numbers, "0.58"]
 
 
 _IN_MARKDOWN = f"{FENCE}\n{{claim}}`weights[1,3] = 0.58`\n"
@@ -227,10 +221,18 @@ def test_a_worksheet_is_read_at_its_indent_in_rst() -> None:
     assert claims(text, ".rst") == [("output[1,1]", "2.4"), ("weights[1,1]", "0.21")]
 
 
-def test_an_admonition_is_no_worksheet() -> None:
-    assert check_text("```{attention}\nMind the gap.\n```\n{claim}", "x.md") is None
-    assert check_text(".. attention::\n\n   Mind the gap.\n", "x.rst") is None
-    assert check_text("attention, claim and symattn are words", "x.tex") is None
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("```{attention}\nMind the gap.\n```\n{claim}", "x.md"),
+        (".. attention::\n\n   Mind the gap.\n", "x.rst"),
+        ("attention, claim and symattn are words", "x.tex"),
+        ("```{attention}\nMind the symattn.\n```\n", "a.md"),
+        (".. attention::\n\n   Mind the symattn.\n", "a.rst"),
+    ],
+)
+def test_an_admonition_is_no_worksheet(text: str, name: str) -> None:
+    assert check_text(text, name) is None
 
 
 def test_claims_belong_to_the_worksheet_before_them() -> None:
@@ -389,14 +391,6 @@ def test_a_worksheet_that_is_none_is_told_and_takes_its_claims_along(
         expected = f"{name}:{int(told[0]) + before.count(chr(10))}{told[1:]}"
         assert str(caught.value).startswith(expected)
         assert "1 claim after it is not marked" in str(caught.value)
-
-
-def test_an_admonition_that_names_us_is_no_worksheet() -> None:
-    for name, text in (
-        ("a.md", "```{attention}\nMind the symattn.\n```\n"),
-        ("a.rst", ".. attention::\n\n   Mind the symattn.\n"),
-    ):
-        assert check_text(text, name) is None
 
 
 def test_a_claim_that_is_not_finished_is_told_in_its_own_words() -> None:

@@ -15,7 +15,7 @@ import symattn
 from symattn.errors import SymattnError
 from tests import TRACED
 from tests.checking import toml
-from tests.command import put, run
+from tests.command import assert_refused, put, run
 from tests.reports.test_published import ONE_ROW, PUBLISHED, worksheet
 
 SECONDS = 5.0 * TRACED  # on a busy machine; a second on a free one
@@ -76,14 +76,6 @@ def test_published_calculations(name: str) -> None:
 def test_all_published_ones_with_numbers_are_there() -> None:
     assert len(PUBLISHED) == 17
     assert set(PUBLISHED) - set(CLAIMED) == {"seed_it_cat_mat"}  # compares, and prints no number
-
-
-def test_exit_status() -> None:
-    assert check(RIGHT).exit_code == 0
-    assert check(WRONG).exit_code == 1
-    assert check(toml(GIVEN, {"weights[2,3]": "0.66"})).exit_code == 0  # cut off
-    assert check(toml(GIVEN, {"weights[2,3]": "0.66"}, accept=[])).exit_code == 1
-    assert check(toml(GIVEN, {"weights[1,1]": "0.43"}, accept=["wrong"])).exit_code == 0
 
 
 def test_no_explain() -> None:
@@ -287,14 +279,6 @@ TEXTS: dict[str, str | bytes] = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_hostile_worksheets_are_one_line(name: str) -> None:
     assert_refused(check(TEXTS[name]), "<stdin>")
-
-
-def assert_refused(result: Result, words: str) -> None:
-    assert result.exit_code == 2, result.output
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    assert (result.stdout, result.stderr.count("\n")) == ("", 1)
-    assert result.stderr.removesuffix("\n").isprintable()
-    assert words in result.stderr
 
 
 def big(piece: str, size: int = 500_000) -> str:

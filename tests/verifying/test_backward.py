@@ -54,7 +54,7 @@ def library(name: str) -> str:
     return "jax" if "JAX" in name else "torch"
 
 
-@pytest.mark.parametrize("name", share(backward.RIGHT, 6))
+@pytest.mark.parametrize("name", share(backward.RIGHT, 9, 6))
 def test_a_right_backward_pass_agrees(name: str) -> None:
     spec, function = backward.RIGHT[name]
     found = verify(function, SPECS[spec], library=library(name))
@@ -65,7 +65,7 @@ def test_a_right_backward_pass_agrees(name: str) -> None:
     assert "The backward pass was tried too" in str(found)
 
 
-@pytest.mark.parametrize("name", share(backward.WRONG, 6, 1))
+@pytest.mark.parametrize("name", share(backward.WRONG, 9, 8))
 def test_a_wrong_backward_pass_is_found_and_named(name: str) -> None:
     spec, function, mistake = backward.WRONG[name]
     found = verify(function, SPECS[spec], library=library(name))

@@ -166,7 +166,7 @@ def test_every_mistake_of_programs_is_made_by_one() -> None:
     assert {*broken.MADE} <= {*names}
 
 
-@pytest.mark.parametrize("mistake", share(broken.MADE, 16))
+@pytest.mark.parametrize("mistake", share(broken.MADE, 32, 29))
 def test_a_mistake_is_named(mistake: str) -> None:
     to_be, function = broken.MADE[mistake]
     found = verify(function, SPECS.get(to_be) or variant(to_be).spec)
@@ -177,7 +177,7 @@ def test_a_mistake_is_named(mistake: str) -> None:
 MASK_VALUES = (-20, -30, -50, -77, -300)
 
 
-@pytest.mark.parametrize("score", share(MASK_VALUES, 4))
+@pytest.mark.parametrize("score", share(MASK_VALUES, 5))
 def test_what_masked_scores_are_set_to_is_found(score: int) -> None:
     def weigh(z: Array, seen: Array, hidden: Array) -> Array:
         return right.softmax(np.where(seen, z, hidden))
@@ -218,16 +218,19 @@ def masked_by(value: Callable[[np.dtype[Any]], float]) -> Callable[..., Array]:
 
 @pytest.mark.parametrize(
     ("score", "failed", "named"),
-    [
-        (-1e4, "lower scores", ["masked-to-minus-1e4"]),
-        (-5e4, "much lower scores", []),
-        (-65504, "much lower scores", []),
-        (-1e6, "much lower scores", []),
-        (-1e9, "lowest scores", ["masked-to-minus-1e9"]),
-        (-1e10, "scores below float32", []),
-        (-1e30, "scores below float32", []),
-        (float(np.finfo(np.float32).min), "scores below float32", []),
-    ],
+    share(
+        [
+            (-1e4, "lower scores", ["masked-to-minus-1e4"]),
+            (-5e4, "much lower scores", []),
+            (-65504, "much lower scores", []),
+            (-1e6, "much lower scores", []),
+            (-1e9, "lowest scores", ["masked-to-minus-1e9"]),
+            (-1e10, "scores below float32", []),
+            (-1e30, "scores below float32", []),
+            (float(np.finfo(np.float32).min), "scores below float32", []),
+        ],
+        2,
+    ),
 )
 def test_a_masked_score_that_can_win_is_found(score: float, failed: str, named: list[str]) -> None:
     """Whatever finite number it is; that of the dtype alone can lose to no score."""
@@ -302,7 +305,7 @@ def single_precision() -> Iterator[None]:
     jax.config.update("jax_enable_x64", before)
 
 
-@pytest.mark.parametrize("name", share(RIGHT, 4, 3))
+@pytest.mark.parametrize("name", share(RIGHT, 6, 3))
 @pytest.mark.usefixtures("single_precision")
 def test_a_right_function_agrees(name: str) -> None:
     needed(name)
@@ -313,7 +316,7 @@ def test_a_right_function_agrees(name: str) -> None:
     assert len(found.tried) >= 9
 
 
-@pytest.mark.parametrize("name", share(BROKEN, 4))
+@pytest.mark.parametrize("name", share(BROKEN, 6, 5))
 def test_a_broken_function_is_refused_and_its_mistake_named(name: str) -> None:
     needed(name)
     spec, failed, mistake = BROKEN[name]

@@ -34,10 +34,21 @@ from tests.shares import share
 Spec = dict[str, Any]
 
 
-def drawn(count: int) -> Iterator[Spec]:
+#: How many specs there are: those of the cover, and those that are drawn.
+DRAWN = 59
+COUNT = len(cover().specs) + DRAWN
+
+
+@cache
+def specs() -> tuple[Spec, ...]:
+    """The cover, and specs with a few choices of their own."""
+    return (*cover().specs, *drawn())
+
+
+def drawn() -> Iterator[Spec]:
     """Specs with a few choices of their own."""
     rng = random.Random(5)
-    for _ in range(count):
+    for _ in range(DRAWN):
         choices: dict[str, int] = {}
         for axis in rng.sample(sorted(AXES), 8):
             more = choices | {axis: rng.randrange(len(AXES[axis]))}
@@ -45,13 +56,10 @@ def drawn(count: int) -> Iterator[Spec]:
         yield spec_of({"source": 0, **choices})
 
 
-SPECS = (*cover().specs, *drawn(59))
-
-
 @cache
 def backward(number: int) -> tuple[Attention, Derivation]:
     """A spec, and its backward pass with the number of heads said where nothing else says it."""
-    spec = Attention(**SPECS[number])
+    spec = Attention(**specs()[number])
     derivation = spec.derivation()
     if spec.heads == "h" and not any(item.per_head for item in derivation.inputs):
         derivation = spec.derivation(sizes={"h": 4})
@@ -60,7 +68,7 @@ def backward(number: int) -> tuple[Attention, Derivation]:
 
 def evaluated(number: int) -> Iterator[Evaluation]:
     """The values at the sizes of making, at others and the smallest, where these have any."""
-    spec, (_, derivation) = SPECS[number], backward(number)
+    spec, (_, derivation) = specs()[number], backward(number)
     said = sizes_of(spec)
     heads = {letter: said[letter] for letter in "hg"}
     fixed = "documents" in repr(spec.get("mask"))
@@ -83,7 +91,7 @@ def evaluated(number: int) -> Iterator[Evaluation]:
             ("torch", 4, 256, 8),
             ("jax", 32, 10_000, 1),
         )
-        for number in range(0, len(SPECS), every)
+        for number in range(0, COUNT, every)
     ],
 )
 def test_a_program_agrees_with_the_derivation(number: int, language: str) -> None:
@@ -99,7 +107,7 @@ def test_javascript_agrees_with_the_derivation(
     turn: int, tool: Callable[[str], str], tmp_path: Path
 ) -> None:
     subjects, calls = [], []
-    for number in range(turn, len(SPECS), 40):
+    for number in range(turn, COUNT, 40):
         _, derivation = backward(number)
         code = code_document(derivation, "javascript")
         for values in evaluated(number):
@@ -110,7 +118,7 @@ def test_javascript_agrees_with_the_derivation(
         assert (number, differing(derivation, values, each)) == (number, [])
 
 
-@pytest.mark.parametrize("number", share(range(len(SPECS)), 64, 7))
+@pytest.mark.parametrize("number", share(range(COUNT), 64, 7))
 def test_numpy_agrees_with_autograd(number: int) -> None:
     spec, derivation = backward(number)
     torch = package("torch")
@@ -142,7 +150,7 @@ def test_numpy_agrees_with_autograd(number: int) -> None:
         assert farther(moved, theirs, truth) != ""
 
 
-@pytest.mark.parametrize("number", share(range(len(SPECS)), 64, 43))
+@pytest.mark.parametrize("number", share(range(COUNT), 64, 43))
 @pytest.mark.parametrize("kind", ["gradient", "tangent"])
 def test_a_batch_has_a_gradient_for_each_item(number: int, kind: str) -> None:
     """Learned matrices that all items share have a gradient for each item, too."""
@@ -154,7 +162,7 @@ def test_a_batch_has_a_gradient_for_each_item(number: int, kind: str) -> None:
     derivation = problem.derivation
     along = problem.names[:1]  # where that is X, no change is joined to what was cached
     derivation = derivation.gradient() if kind == "gradient" else derivation.tangent(along)
-    _, values = with_numbers(derivation, sizes_of(SPECS[number]))
+    _, values = with_numbers(derivation, sizes_of(specs()[number]))
     one = given_to(derivation, values)
     program = recorded(derivation)
     letters = names(program)
