@@ -18,7 +18,8 @@ SEEN = """() => {
     return {
         small: sizes.filter((cell) => parseFloat(getComputedStyle(cell).fontSize) < 40).length,
         digits: sizes.length,
-        controls: all("button, input, select:not(h1 *), nav a").filter(seen).map((one) => one.outerHTML),
+        controls: all("button, input, select:not(h1 *), nav a").filter(seen)
+            .map((one) => one.outerHTML),
         hidden: focal.filter((cell) => getComputedStyle(cell).color === "rgba(0, 0, 0, 0)").length,
         focal: focal.length,
         line: seen(document.querySelector("#stage .where")),
