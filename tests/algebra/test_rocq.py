@@ -192,6 +192,21 @@ def test_the_reader_can_tell_statements_apart() -> None:
         read_back(other)
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("shift", "separate: Σ_t e^(s_it + c_i) = e^(c_i) Σ_t e^(s_it)"),
+        ("mask-deletes", "[[0, if l ≤ m], [−∞, otherwise]] = 0"),
+        ("permutation-equivariance", "delta: Σ_s δ_s,π(r) x_sl = x_π(r),l"),
+    ],
+)
+def test_formulas_stand_beside_the_steps(name: str, said: str) -> None:
+    proof = of_row(name).partition("Proof.\nmove")[2]
+    comments = re.findall(r"\(\* (.*?) \*\)", proof)
+    assert [one for one in comments if one.startswith(said)]
+    assert not [one for one in comments if re.search(r"#|k'|\b_", one)]
+
+
 # ---- the command -------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ from symattn.algebra.certificate import (
     plus_form,
     variable,
 )
+from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.equations import Equation, Piece, Pieces, have, indented
 from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
 from symattn.algebra.rocq.writer import ProofWriter
@@ -45,7 +46,7 @@ class Exporting(Replay):
 
     def checker(self, steps: Sequence[Data], positive: Sequence[str] = ()) -> Checker:  # type: ignore[override]
         """A checker whose run becomes a script."""
-        return ProofWriter(steps, positive, self.orders)
+        return ProofWriter(steps, positive, self.orders, Comments(self.goal))
 
 
 def exported(certificate: Data, name: str = "statement") -> str:

@@ -57,14 +57,15 @@ class Reasoning(Spelling):
         kept = [one for one in equations if one.script]
         first, last = equations[0], equations[-1]
         if len(kept) <= 1:
-            script = kept[0].script if kept else ()
+            script, comment = (kept[0].script, kept[0].comment) if kept else ((), "")
         else:
+            comment = ""
             *before, term = given = [self.fresh("E") for _ in kept]
             script = tuple(chain.from_iterable(map(have, given, kept)))
             for name in reversed(before):
                 term = f"(etrans {name} {term})"
             script += (f"exact: {term}.",)
-        return replace(last, left=first.left, script=script)
+        return replace(last, left=first.left, script=script, comment=comment)
 
     def known(self, poly: Poly | None, left: str = "", script: Script = ()) -> Equation:
         """An equation whose right side is a polynomial."""
@@ -202,7 +203,9 @@ class Reasoning(Spelling):
         left, right = (f"{function} {bracketed(side)}" for side in (one.left, one.right))
         name = {"e": "ex e", "ln": "lg ln"}.get(function, function)
         return Equation(
-            left, right, (f"apply: (congr1 ({name})).", *one.script) if one.script else ()
+            left,
+            right,
+            (f"apply: (congr1 ({name})).", *one.remark, *one.script) if one.script else (),
         )
 
 

@@ -24,6 +24,7 @@ from symattn.algebra.certificate import (
     terms_of,
     variable,
 )
+from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.equations import product_text, summed_text, to_power
 from symattn.algebra.rocq.terms import (
     FUNCTIONS,
@@ -52,10 +53,14 @@ class Spelling(Checker):
     """
 
     def __init__(
-        self, steps: Sequence[Step], positive: Sequence[str], orders: dict[Atom, int]
+        self,
+        steps: Sequence[Step],
+        positive: Sequence[str],
+        orders: dict[Atom, int],
+        comments: Comments,
     ) -> None:
         super().__init__(steps, positive)
-        self.orders = orders
+        self.orders, self.comments = orders, comments
         #: What names in a script end with.
         self.numbers = count(1)
         #: Identities of polynomials, by what they say.

@@ -66,6 +66,7 @@ class Entries(Rewriter):
     """A checker that proves what entry rules are."""
 
     def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
+        self.comments.entry = self.comments.entry or (i, j)
         if not isinstance(expr, MatrixExpr):
             self.keep(self.of_scalar(expr, {}))
         return super().entry(expr, i, j, head)
@@ -74,7 +75,8 @@ class Entries(Rewriter):
         with self.framed() as inside:
             poly = super().value(rule, env)
         one = self.of_rule(rule, env, poly, inside)
-        self.keep(replace(one, poly=poly, rule=rule))
+        comment = self.comments.of_rule(rule, env, poly) if one.script else ""
+        self.keep(replace(one, poly=poly, rule=rule, comment=comment))
         return poly
 
     def of_rule(self, rule: r.Rule, env: Env, poly: Poly | None, inside: list[Any]) -> Equation:
@@ -270,8 +272,9 @@ class ProofWriter(Entries):
         step = self.left[0] if self.left else {}
         with self.framed() as inside:
             out = super().total(bound, mono)
-        one = self.rewritten(step, bound, atoms_of(mono), inside)
-        self.keep(replace(self.chain(one, inside[-1]), poly=out))
+        one = self.chain(self.rewritten(step, bound, atoms_of(mono), inside), inside[-1])
+        said = self.comments.of_sum(bound, mono, out) if one.script else ""
+        self.keep(replace(one, poly=out, comment=f"{step['rule']}: {said}" if said else ""))
         return out
 
     def substituted(self, mono: Mono, values: Mapping[str, Form]) -> Poly:
@@ -379,14 +382,16 @@ class ProofWriter(Entries):
             out = super().simplified(left)
         match step["rule"]:
             case "zero":
-                self.keep(self.algebra(lambda g: g[0], lambda g: "0", left))
+                one = self.algebra(lambda g: g[0], lambda g: "0", left)
             case "meet":
                 about: list[Poly | Equation] = [{mono: Fraction(1)} for mono, _ in terms]
                 about[step["term"]] = self.met(step, terms[step["term"]][0], inside[0])
                 numbers = [c for _, c in terms]
-                self.keep(self.combined(lambda g: sum_text(numbers, g), out or {}, *about))
+                one = self.combined(lambda g: sum_text(numbers, g), out or {}, *about)
             case rule:
                 raise Refused(f"the rule {rule} has no lemma in Rocq yet")
+        said = self.comments.of_difference(left, out or {})
+        self.keep(replace(one, comment=f"{step['rule']}: {said}" if said else ""))
         return out
 
     def met(self, step: Step, mono: Mono, moved: Equation) -> Equation:
@@ -419,6 +424,7 @@ class ProofWriter(Entries):
                 "what follows from products of assumed equations has no proof in Rocq yet"
             )
         super().vanishes(difference)
+        self.comments.entry = ()
         steps = [*self.frames[-1]]
         self.frames[-1].clear()
         left, right = sides
