@@ -252,6 +252,11 @@ def place_of(one: Form) -> sympy.Expr:
     return out
 
 
+def index_text(index: sympy.Expr) -> str:
+    """An index as text."""
+    return spelled_line(Speller().index(index))
+
+
 def total(terms: Sequence[r.Rule]) -> r.Rule:
     """A sum without zeros."""
     kept = tuple(term for term in terms if term != _ZERO)
@@ -901,7 +906,7 @@ class Chain:
                 sympy.Add(*(sign * one for one in shown if one.as_coeff_Mul()[0] * sign > 0))
                 for sign in (1, -1)
             )
-            ends = [spelled_line(Speller().index(end - 1)) for end in (left, right)]
+            ends = [index_text(end - 1) for end in (left, right)]
             words.append((" > " if strict else " ≥ ").join(ends))
         return apart, words
 
@@ -926,10 +931,10 @@ class Chain:
         own = sympy.Symbol(letter, integer=True)
         if not index or own not in names_[symbol(index)].free_symbols:
             place = place_of(at).xreplace(dict(names_))
-            return f"{letter} = {spelled_line(Speller().index(place))}"
+            return f"{letter} = {index_text(place)}"
         start = place_of(low if names(low) else ())
         last = start + place_of(self.case.checker.sizes[index]) - 1
-        ends = [spelled_line(Speller().index(end.xreplace(dict(names_)))) for end in (start, last)]
+        ends = [index_text(end.xreplace(dict(names_))) for end in (start, last)]
         return f"{letter} ≤ {ends[1]}" if start == 0 else f"{ends[0]} ≤ {letter} ≤ {ends[1]}"
 
     def divisor(self, poly: Poly) -> r.Rule:

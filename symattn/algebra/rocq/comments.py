@@ -28,9 +28,6 @@ from symattn.notation.text import line
 #: The letters of indices: of the entry that is compared, and of sums.
 _ENTRY, _OTHERS = "ij", "ltrsuqwhgvxyz"
 
-#: What is longer is no help beside a step.
-_MOST = 300
-
 
 class Comments:
     """Equations of a statement in its own letters and their order."""
@@ -66,7 +63,7 @@ class Comments:
     def _equation(
         self, left: Callable[[], r.Rule], value: Poly | None, about: Poly, env: Env
     ) -> str:
-        """An equation as text; none of what has no notation, or is too long."""
+        """An equation as text; none of what has no notation."""
         try:
             own, pool = self._letters({*about, *(value or {})}, env)
             places = {index: place_of(at).xreplace(own) for index, at in env.items()}
@@ -76,8 +73,7 @@ class Comments:
         except (CannotSpell, Refused):
             return ""
         text = " = ".join(words)
-        plain = words[0] != words[1] and len(text) <= _MOST
-        return text if plain and not re.search(r"\(\*|\*\)", text) else ""
+        return "" if words[0] == words[1] or re.search(r"\(\*|\*\)", text) else text
 
     def _letters(
         self, monos: Iterable[Mono], env: Env
