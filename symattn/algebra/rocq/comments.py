@@ -15,12 +15,11 @@ from symattn.algebra.certificate import (
     Goal,
     Mono,
     Poly,
-    Refused,
     indices_of,
     names,
 )
 from symattn.algebra.proof_lines import Formulas, parted, place_of, renamed, symbol
-from symattn.errors import CannotSpell
+from symattn.errors import SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.spell import Speller
 from symattn.notation.text import line
@@ -70,7 +69,7 @@ class Comments:
             sides = [renamed(left(), {**own, **places}, pool)]
             sides.append(renamed(self.formulas.of_poly(value), own, pool))
             words = [line(Speller().rule(side)) for side in sides]
-        except (CannotSpell, Refused):
+        except SymattnError:  # it has no notation
             return ""
         text = " = ".join(words)
         return "" if words[0] == words[1] or re.search(r"\(\*|\*\)", text) else text

@@ -22,6 +22,7 @@ from symattn.algebra.certificate import (
     variable,
 )
 from symattn.algebra.rocq.comments import Comments
+from symattn.algebra.rocq.divisors import divisors_of
 from symattn.algebra.rocq.equations import Equation, Piece, Pieces, have, indented
 from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
 from symattn.algebra.rocq.writer import ProofWriter
@@ -42,11 +43,12 @@ class Exporting(Replay):
 
     def __init__(self, goal: Goal, uses: Sequence[Data], orders: dict[Atom, int]) -> None:
         super().__init__(goal, uses, False)
-        self.orders = orders
+        self.orders, self.comments = orders, Comments(self.goal)
+        self.divisors = divisors_of(goal, sides_of(goal))
 
     def checker(self, steps: Sequence[Data], positive: Sequence[str] = ()) -> Checker:  # type: ignore[override]
         """A checker whose run becomes a script."""
-        return ProofWriter(steps, positive, self.orders, Comments(self.goal))
+        return ProofWriter(steps, positive, self.orders, self.comments, self.divisors)
 
 
 def exported(certificate: Data, name: str = "statement") -> str:
@@ -62,18 +64,25 @@ def exported(certificate: Data, name: str = "statement") -> str:
         replay.check(proof, replay.goal)
         if orders == before:
             break
-    writers = [run.checker for run in replay.runs]
-    return Document(goal, uses, writers, identifier(name.replace("-", "_"))).text(certificate)
+    return Document(replay, identifier(name.replace("-", "_"))).text(certificate)
+
+
+def sides_of(goal: Goal) -> list[sympy.Basic]:
+    """The sides, the steps of a derivation being put in for their letters; those of equations."""
+    sides = zip((goal.left, goal.right), goal.steps, strict=True)
+    equations = [side for pair in goal.where for side in pair]
+    return [*(_without_steps(side, steps) for side, steps in sides), *equations]
 
 
 class Document:
     """The parts of the file."""
 
-    def __init__(self, goal: Goal, uses: Sequence[Data], writers: Sequence[Any], name: str) -> None:
-        self.goal, self.uses, self.writers, self.name = goal, uses, writers, name
-        sides = zip((goal.left, goal.right), goal.steps, strict=True)
-        self.sides = [_without_steps(side, steps) for side, steps in sides]
-        parts = [*self.sides, *(side for pair in goal.where for side in pair)]
+    def __init__(self, replay: Exporting, name: str) -> None:
+        self.goal, self.uses, self.divisors = replay.goal, replay.uses, replay.divisors
+        self.writers: list[Any] = [run.checker for run in replay.runs]
+        self.name = name
+        parts = sides_of(self.goal)
+        self.sides = parts[:2]
         found = {s for part in parts for s in part.atoms(sympy.MatrixSymbol)}
         self.letters = sorted(found, key=lambda one: one.name)
         self.sizes = sizes_in([*parts, *(s for one in found for s in one.shape)])
@@ -126,6 +135,8 @@ class Document:
         for k, (one, other) in enumerate(self.goal.where):
             sides = (matrix(side, self.goal.permuting) for side in (one, other))
             yield " = ".join(f"({one})" if " : " in one else one for one in sides), f"k'assumed{k}"
+        for k, divisor in enumerate(self.divisors):
+            yield divisor.hypothesis, f"k'divisor{k}"
 
     def theorem(self) -> Iterator[str]:
         """The statement and its proof."""
@@ -146,9 +157,13 @@ class Document:
             given = f"(esym k'assumed{k})" if flipped else f"k'assumed{k}"
             yield f"known_entries {given} k'known{number_}."
         yield from (f"subst {self._defined(use)}." for use in self.uses if use not in known)
+        for k, divisor in enumerate(self.divisors):
+            if divisor.shape:
+                yield f"not_zero_entries k'divisor{k} k'divided{k}."
         if not self.writers:
             yield "by []."
         for writer in self.writers:
+            yield from writer.given
             (found,) = writer.frames[0]
             if isinstance(self.goal.left, MatrixExpr):
                 yield "open_entries."

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
+from math import lcm
 from typing import TypeAlias
 
 from symattn.algebra.certificate import (
@@ -127,8 +128,11 @@ class Rewriter(Functions):
     def atom_with_names(self, atom: Atom, p: Fraction, new: Mapping[str, Form]) -> Equation:
         """A factor of such a product, a power."""
         places = {name: nat(one) for name, one in new.items()}
+        out = renamed(atom, new)
+        shared = lcm(self.orders.get(atom, 1), self.orders.get(out, 1))
+        self.orders |= {atom: shared, out: shared}
         turns, order = self.rooted_power(atom, p)
-        left, out = self.base(atom, order, places), renamed(atom, new)
+        left = self.base(atom, order, places)
         right = self.base(out, order, None)
         kept = {name: one for name, one in new.items() if name in indices(atom)}
         script: Script = ()
@@ -292,7 +296,11 @@ def _merge(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     one = writer.algebra(_first, _by_both, product, rest, inner)
     one = _pulled(one, new, [], writer.text(product), factor, writer.text(inner))
     named = within(new, writer.with_names(atom[2], names_))
-    shown = Equation(f"{factor} * ({writer.text(single(atom))})", one.right, times_script(named))
+    power = turned(writer.as_power(atom))
+    shown = writer.chain(
+        Equation(f"{factor} * ({power.left})", "", times_script(power)),
+        Equation(f"{factor} * ({power.right})", one.right, times_script(named)),
+    )
     mono: Poly = {frozenset(factors): Fraction(1)}
     split = writer.algebra(_first, _by_both, mono, rest, single(atom))
     return within(bound, writer.chain(split, shown, turned(one)))
@@ -346,11 +354,15 @@ def _separate(
 
 def _named(writer: Rewriter, group: Bound, inside: Poly, total: Poly, factor: str) -> Equation:
     """A factor times a sum, which is named by its places."""
-    (((_, sizes, _), _),) = next(iter(total))
+    ((atom, _),) = next(iter(total))
+    sizes, power = atom[1], writer.as_power(atom)
     new = {name: variable(other) for (name, _), (other, _) in zip(group, sizes, strict=True)}
     named = within(sizes, writer.with_names(next(iter(inside)), new))
     left = f"{factor} * ({summed_text(group, writer.text(inside))})"
-    return Equation(left, f"{factor} * ({writer.text(total)})", times_script(named))
+    return writer.chain(
+        Equation(left, f"{factor} * ({power.left})", times_script(named)),
+        Equation(f"{factor} * ({power.left})", f"{factor} * ({power.right})", times_script(power)),
+    )
 
 
 def _hypothesis(

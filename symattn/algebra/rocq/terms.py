@@ -47,6 +47,7 @@ NODES: Mapping[tuple[str, str], str] = {
     ("Entrywise", "√"): "map_mx Num.sqrt {0}",
     ("Distance", ""): "minus_dist2 {0} {1}",
     ("UnitVectors", "1"): "unit_rows {0}",
+    ("Lengths", "1"): "lengths {0}",
     ("Masked", ""): "masked {0} {1}",
     ("Causal", ""): "causal R {rows} {columns} {2}",
     ("Padding", ""): "padding R {rows} {columns} {2}",
@@ -276,21 +277,31 @@ def _node(expr: MatrixExpr, inner: Callable[[sympy.Basic], str]) -> str:
     kind = kind_of(expr)
     if kind not in NODES:
         raise Refused(f"{' '.join(filter(None, kind))} has no definition in Rocq yet")
+    return _filled(NODES[kind], expr, inner)
+
+
+def templated(template: str, expr: MatrixExpr, permuting: Iterable[str]) -> str:
+    """A template about the arguments of a node."""
+    return _filled(template, expr, lambda one: bracketed(matrix(one, permuting)))
+
+
+def _filled(template: str, expr: MatrixExpr, inner: Callable[[sympy.Basic], str]) -> str:
+    name = type(expr).__name__
     rows, columns = map(size, expr.shape)
-    lifted = kind[0] == "Stacked" and hiding(expr)
+    lifted = name == "Stacked" and hiding(expr)
 
     def part(one: sympy.Basic) -> str:
         return f"(map_mx Some {inner(one)})" if lifted and not hiding(one) else inner(one)
 
     args = [
         size(one)
-        if isinstance(one, sympy.Expr) and one.is_integer and kind[0] in _HIDING
+        if isinstance(one, sympy.Expr) and one.is_integer and name in _HIDING
         else part(one)
-        if "{" + str(k) + "}" in NODES[kind]
+        if "{" + str(k) + "}" in template
         else ""
         for k, one in enumerate(expr.args)
     ]
-    return NODES[kind].format(*args, rows=rows, columns=columns)
+    return template.format(*args, rows=rows, columns=columns)
 
 
 def sizes_in(parts: Iterable[sympy.Basic]) -> list[str]:

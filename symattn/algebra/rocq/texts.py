@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
@@ -25,6 +26,7 @@ from symattn.algebra.certificate import (
     variable,
 )
 from symattn.algebra.rocq.comments import Comments
+from symattn.algebra.rocq.divisors import Divisor
 from symattn.algebra.rocq.equations import product_text, summed_text, to_power
 from symattn.algebra.rocq.terms import (
     FUNCTIONS,
@@ -58,9 +60,13 @@ class Spelling(Checker):
         positive: Sequence[str],
         orders: dict[Atom, int],
         comments: Comments,
+        divisors: Sequence[Divisor],
     ) -> None:
         super().__init__(steps, positive)
-        self.orders, self.comments = orders, comments
+        self.orders, self.comments, self.divisors = orders, comments, divisors
+        #: What is said of atoms by hypotheses about divisors, and the proofs.
+        self.assumed: list[tuple[re.Pattern[str], str]] = []
+        self.given: list[str] = []
         #: What names in a script end with.
         self.numbers = count(1)
         #: Identities of polynomials, by what they say.
@@ -104,8 +110,8 @@ class Spelling(Checker):
     def rooted_power(self, atom: Atom, p: Fraction) -> tuple[int, int]:
         """So many times the root of this order."""
         order = self.orders[atom] = lcm(self.orders.get(atom, 1), p.denominator)
-        if order > 1 and (atom[0] in ("sum", "poly") or not self.is_positive(atom)):
-            what = "a sum" if atom[0] in ("sum", "poly") else "what may be negative"
+        if order > 1 and (atom[0] == "poly" or not self.is_nonnegative(atom)):
+            what = "a sum" if atom[0] == "poly" else "what may be negative"
             raise Refused(f"a root of {what} has no proof in Rocq yet")
         return int(p * order), order
 
