@@ -21,6 +21,7 @@ from symattn.algebra import traces
 from symattn.algebra.certificate import Refused
 from symattn.algebra.equality import stated
 from symattn.algebra.identities import IDENTITIES, identity
+from symattn.algebra.rocq.asking import asked
 from symattn.algebra.rocq.export import exported
 from symattn.algebra.rocq.terms import identifier, library
 from tests.command import run
@@ -292,3 +293,53 @@ def test_nothing_is_written_without_a_theorem(
     done = run("prove", asked, "--format", "rocq", "-o", out, status=status)
     assert f"no theorem of Rocq is written: {said}" in done.stderr
     assert not out.exists()
+
+
+def checked(file: Path, *more: str, status: int) -> list[str]:
+    """The last lines that are said of the certificates in a file."""
+    done = run("prove", "--check", file, *more, status=status)
+    return [line.strip() for line in done.stdout.splitlines()]
+
+
+def test_it_is_said_what_stands_behind_an_answer(tmp_path: Path, tool: Tool) -> None:
+    tool("coqc")
+    file = tmp_path / "proofs.json"
+    rows = [json.loads(json.dumps({"certificate": prove(identity(name)).equality.certificate}))
+            for name in ("shift", "gradient-values")]  # fmt: skip
+    found = {"verdict": "equal", "certificate": None, "statement": "A = B"}
+    file.write_text(json.dumps([*rows, found]), encoding="utf-8")
+    assert checked(file, status=0)[-2:] == ["A = B", "found: it has no certificate"]
+    lines = checked(file, "--format", "rocq", status=4)
+    stands = [line for line in lines if re.match("(found|replayed|accepted|not accepted)", line)]
+    assert stands == [
+        "accepted by Rocq: equal (for all sizes)",
+        "replayed: equal (for all sizes)",
+        "not accepted by Rocq: an entry of Slope has no term in Rocq yet",
+        "found: it has no certificate",
+    ]
+
+
+def test_a_machine_without_rocq_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda program: None)
+    assert [*asked([of_row("shift")], 60)] == ["there is no coqc"]
+
+
+def test_a_theorem_that_stands_on_more_is_not_accepted(tool: Tool) -> None:
+    tool("coqc")
+    text = of_row("shift")
+    admitted = text.replace("same_sizes k'entry.\nQed.", "Admitted.")
+    assumed = text.replace("Section Statement.", "Axiom wrong : False.\nSection Statement.")
+    assumed = assumed.replace("same_sizes k'entry.", "exact: (False_ind _ wrong).")
+    other = text.replace("= softmax e S.", "= softmax e (S + S).")
+    plain, *others = asked([text, admitted, assumed, other], 300)
+    assert plain == ""
+    assert others[:2] == ["it stands on axioms"] * 2
+    assert others[2] != ""
+
+
+def test_a_comment_cannot_be_left() -> None:
+    data = json.loads(json.dumps(prove(identity("shift")).equality.certificate))
+    data["statement"]["letters"].append(["*) Axiom wrong : False. (*", "n × n"])
+    text = exported(data)
+    assert text.count("*)") == text.count("(*")
+    assert "*) Axiom" not in text

@@ -92,6 +92,7 @@ class Document:
     def text(self, certificate: Data) -> str:
         """The whole file."""
         lines = "\n   ".join(self.goal.lines(certificate["statement"]))
+        lines = re.sub(r'\(\*|\*\)|"', "", lines)  # it ends with the comment that it stands in
         theorem = self.theorem()
         body = "\n".join([*self.identities(), *theorem])
         field = "rcfType" if "Num.sqrt" in body else "realFieldType"
