@@ -139,17 +139,21 @@ class Document:
         for k, divisor in enumerate(self.divisors):
             yield divisor.hypothesis, f"k'divisor{k}"
 
+    def statement(self) -> str:
+        """What the theorem says."""
+        words = "".join(f"{one} ->\n  " for one, _ in self.assumed())
+        kind = "" if isinstance(self.goal.left, MatrixExpr) else " :> R"
+        sides = (matrix(side, self.goal.permuting) for side in self.sides)
+        left, right = (f"({side})" if " : " in side else side for side in sides)
+        return f"{self.name} {self.variables()} :\n  {words}{left}\n  = {right}{kind}"
+
     def theorem(self) -> Iterator[str]:
         """The statement and its proof."""
         for kind, *_ in self.uses:
             if kind not in ("letter", "number", "known"):
                 raise Refused(f"an assumed equation ({kind}) has no proof in Rocq yet")
-        sides = [matrix(side, self.goal.permuting) for side in self.sides]
         assumed = [*self.assumed()]
-        words = "".join(f"{one} ->\n  " for one, _ in assumed)
-        kind = "" if isinstance(self.goal.left, MatrixExpr) else " :> R"
-        left, right = (f"({side})" if " : " in side else side for side in sides)
-        yield f"Theorem {self.name} {self.variables()} :\n  {words}{left}\n  = {right}{kind}."
+        yield f"Theorem {self.statement()}."
         yield "Proof."
         if assumed:
             yield f"move=> {' '.join(name for _, name in assumed)}."
