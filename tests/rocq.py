@@ -55,6 +55,7 @@ _MEANS: Mapping[str, Callable[..., Any]] = {
     "colquot": lambda a, c: a / c,
     "softcap": lambda a, c: c * np.tanh(a / c),
     "minus_dist2": lambda q, k: -((q[:, None] - k[None]) ** 2).sum(2),
+    "invmx": np.linalg.inv,
     "lengths": lambda a: np.sqrt((a**2).sum(1, keepdims=True)),
     "unit_rows": lambda a: a / np.sqrt((a**2).sum(1, keepdims=True)),
     "Some": lambda a: a,
@@ -267,6 +268,9 @@ _HYPOTHESES = (
 
 
 def _holds(hypothesis: str, known: Mapping[str, Any]) -> bool:
+    inverted = hypothesis.removesuffix(" \\in unitmx")
+    if inverted != hypothesis:
+        return bool(np.linalg.matrix_rank(_value(inverted, known)) == len(_value(inverted, known)))
     found = next(filter(None, (re.fullmatch(one, hypothesis) for one in _HYPOTHESES)))
     left, right = (_value(found[side], known) for side in ("left", "right"))
     match found["sign"]:

@@ -12,7 +12,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Goal, Refused, linear, permutations_in, variable
-from symattn.algebra.rocq.terms import bracketed, kind_of, number, templated
+from symattn.algebra.rocq.terms import bracketed, identifier, kind_of, number, templated
 from symattn.algebra.traces import Tracer
 from symattn.nodes import rule as r
 
@@ -31,15 +31,21 @@ _DIVISORS: Mapping[tuple[str, str], str] = {
 
 @dataclass(frozen=True)
 class Divisor:
-    """A matrix that is divided by, entry by entry, with its entry rule; or a number."""
+    """A matrix that is divided by, entry by entry, with its entry rule; or a number.
+
+    Of an inverse it is the letter that is inverted.
+    """
 
     text: str
     value: r.Rule
     shape: tuple[sympy.Expr, ...] = ()
+    inverted: str = ""
 
     @property
     def hypothesis(self) -> str:
-        """That it is not 0."""
+        """That it is not 0, or has an inverse."""
+        if self.inverted:
+            return f"{self.text} \\in unitmx"
         return f"(forall i j, {self.text} i j != 0)" if self.shape else f"{self.text} != 0"
 
 
@@ -52,6 +58,8 @@ def divisors_of(goal: Goal, sides: list[sympy.Basic]) -> list[Divisor]:
 def _divisors(side: sympy.Basic, goal: Goal) -> Iterator[Divisor]:
     for node in sympy.preorder_traversal(side):
         match node:
+            case sympy.Inverse(arg=sympy.MatrixSymbol(name=name)):
+                yield Divisor(identifier(name), r.Const(sympy.S.Zero), (), name)
             case sympy.Pow(base=base, exp=power) if power.is_negative:
                 yield from _number(base, goal)
             case MatrixExpr() if type(node).__name__ in ("Quotient", "SoftCap"):

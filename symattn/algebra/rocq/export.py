@@ -17,6 +17,7 @@ from symattn.algebra.certificate import (
     Refused,
     Replay,
     goal_of,
+    meant,
     number,
     plus_form,
     variable,
@@ -24,6 +25,7 @@ from symattn.algebra.certificate import (
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import divisors_of
 from symattn.algebra.rocq.equations import Equation, Piece, Pieces, have, indented
+from symattn.algebra.rocq.sums import unit_name
 from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
 from symattn.algebra.rocq.writer import ProofWriter
 from symattn.algebra.traces import Tracing
@@ -150,7 +152,7 @@ class Document:
     def theorem(self) -> Iterator[str]:
         """The statement and its proof."""
         for kind, *_ in self.uses:
-            if kind not in ("letter", "number", "known"):
+            if kind not in ("letter", "number", "known", "orthonormal"):
                 raise Refused(f"an assumed equation ({kind}) has no proof in Rocq yet")
         assumed = [*self.assumed()]
         yield f"Theorem {self.statement()}."
@@ -161,7 +163,9 @@ class Document:
         for number_, (_, k, flipped) in enumerate(known):
             given = f"(esym k'assumed{k})" if flipped else f"k'assumed{k}"
             yield f"known_entries {given} k'known{number_}."
-        yield from (f"subst {self._defined(use)}." for use in self.uses if use not in known)
+        defines = [use for use in self.uses if use[0] in ("letter", "number")]
+        yield from (f"subst {self._defined(use)}." for use in defines)
+        yield from (f"unit_entries {proof} {name}." for name, proof in self._units())
         for k, divisor in enumerate(self.divisors):
             if divisor.shape:
                 yield f"not_zero_entries k'divisor{k} k'divided{k}."
@@ -176,6 +180,22 @@ class Document:
             else:
                 yield from _exact(found.parts[0].inside[0].parts[0].inside[0])
         yield "Qed."
+
+    def _units(self) -> Iterator[tuple[str, str]]:
+        """The products that are I, and why."""
+        for kind, k, flipped in self.uses:
+            if kind == "orthonormal":
+                one, other = self.goal.where[k][:: -1 if flipped else 1]
+                letter, columns = meant(kind, one, other, {})
+                given = f"(esym k'assumed{k})" if flipped else f"k'assumed{k}"
+                yield unit_name(letter.name, columns, letter.name), given
+                if letter.shape[0] == letter.shape[1]:
+                    yield unit_name(letter.name, not columns, letter.name), f"(mulmx1C {given})"
+        for k, divisor in enumerate(self.divisors):
+            if divisor.inverted:
+                names = (divisor.inverted, f"{divisor.inverted}⁻¹")
+                yield unit_name(names[0], False, names[1]), f"(inverse_right k'divisor{k})"
+                yield unit_name(names[1], False, names[0]), f"(inverse_left k'divisor{k})"
 
     def _defined(self, use: Data) -> str:
         """The letter that an equation defines."""

@@ -386,11 +386,54 @@ def _hypothesis(
     return writer.chain(first, within(others, writer.chain(taken, shown, last)))
 
 
+def unit_name(first: str, columns: bool, second: str) -> str:
+    """The name of what is known of a product that is I, by columns of the first or by its rows."""
+    words = [identifier(name.replace("⁻¹", "'inverse")) for name in (first, second)]
+    return f"k'unit{int(columns)}_{'_'.join(words)}"
+
+
+def _identity(
+    writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts
+) -> Equation:
+    """Σ_l a_il b_lj is [i = j] for a matrix and its inverse."""
+    mono: Poly = {frozenset(factors): Fraction(1)}
+    run = Along.of(bound, factors, step["index"])
+    first, others = _innermost(writer, bound, step["index"], writer.text(mono))
+    ends, index = writer.ends(run.uses, run.index, run.size), variable(run.index)
+    assert ends is not None
+    uses = [atom for atom, p in run.uses for _ in range(int(p))]
+    for (one, columns, other, rows), _ in writer.units.items():
+        i, j = ends
+        places = [(index, i) if columns else (i, index), (j, index) if rows else (index, j)]
+        pair = [("entry", name, *at) for name, at in zip((one, other), places, strict=True)]
+        if sorted(pair, key=str) == sorted(uses, key=str):
+            break
+    if columns and rows:  # B A of A B
+        (i, j), pair, (one, other), columns = (j, i), pair[::-1], (other, one), False
+    group = [(run.index, run.size)]
+    left: Poly = {run.left: Fraction(1)}
+    held: Poly = {frozenset(run.uses): Fraction(1)}
+    factor = f"({writer.text(left)})"
+    apart = writer.algebra(_first, _by_both, mono, left, held)
+    taken = _pulled(apart, group, [], writer.text(mono), factor, writer.text(held))
+    body = writer.algebra(_first, _by_rest, held, *map(single, pair))
+    delta = writer.delta(*ends)
+    script = f"by apply: {unit_name(one, columns, other)}; places."
+    condition = f"({plain(nat(i))} == {plain(nat(j))})%N%:R"
+    known = Equation(summed_text(group, body.right), condition, (script,))
+    shown = writer.chain(within(group, body), known, writer.condition_is(condition, delta))
+    whole = Equation(f"{factor} * ({summed_text(group, writer.text(held))})", "", ())
+    whole = replace(whole, right=f"{factor} * ({shown.right})", script=times_script(shown))
+    last = writer.combined(lambda g: f"({g[0]}) * ({g[1]})", times(left, delta), left, delta)
+    return writer.chain(first, within(others, writer.chain(taken, whole, last)))
+
+
 #: The proofs of what a sum is rewritten to, by the rule of the step.
 _SUMS: Mapping[str, Callable[[Rewriter, Step, Bound, Factors, Parts], Equation]] = {
     "delta": _delta,
     "count": _count,
     "hypothesis": _hypothesis,
+    "identity": _identity,
     "permute": _permute,
     "merge": _merge,
     "separate": _separate,

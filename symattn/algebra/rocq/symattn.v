@@ -168,6 +168,17 @@ Proof. by move=> E i j p q; have := a (Ordinal p) (Ordinal q); rewrite E b. Qed.
 Lemma not_zero_of n m (A : 'M[R]_(n, m)) f (a : opens A f) : (forall i j, A i j != 0) ->
   forall i j, (i < n)%N -> (j < m)%N -> f i j != 0.
 Proof. by move=> H i j p q; have := H (Ordinal p) (Ordinal q); rewrite a. Qed.
+Lemma inverse_right n (A : 'M[R]_n) : A \in unitmx -> A *m invmx A = 1%:M.
+Proof. exact: mulmxV. Qed.
+Lemma inverse_left n (A : 'M[R]_n) : A \in unitmx -> invmx A *m A = 1%:M.
+Proof. exact: mulVmx. Qed.
+Lemma unit_of n k (A : 'M[R]_(n, k)) (B : 'M_(k, n)) f g (a : opens A f) (b : opens B g) :
+  A *m B = 1%:M ->
+  forall i j, (i < n)%N -> (j < n)%N -> sum k (fun l => f i l * g l j) = ((i == j)%N)%:R.
+Proof.
+move=> E i j p q; have /matrixP/(_ (Ordinal p) (Ordinal q)) := E; rewrite !mxE => <-.
+by apply: eq_bigr => l _; rewrite a b.
+Qed.
 Lemma opens_letter n m (A : 'M[R]_(n, m)) : opens A (ent A).
 Proof. exact: entE. Qed.
 Local Ltac by_sums := rewrite /sum; do ?[apply: eq_bigr => ? _; rewrite ?mxE] => //.
@@ -277,11 +288,13 @@ Lemma opens_lengths (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) f : ope
 Proof. by move=> a i j; rewrite mxE; congr Num.sqrt; apply: eq_bigr => l _; rewrite a. Qed.
 Arguments entries_of {R n m A B f g a b}.
 Arguments not_zero_of {R n m A f a}.
-#[export] Hint Opaque mulmx const_mx map_mx trmx row_mx col_mx scalar_mx perm_mx GRing.add
+Arguments unit_of {R n k A B f g a b}.
+#[export] Hint Opaque mulmx invmx const_mx map_mx trmx row_mx col_mx scalar_mx perm_mx GRing.add
   GRing.zero
   GRing.scale softmax softmax_oo softmax1 ratio rowsum colsum had hquot over rowquot colquot softcap
   masked causal padding diagc diagr minus_dist2 lengths unit_rows : typeclass_instances.
 #[export] Hint Extern 0 (opens ?A _) => is_var A; exact (opens_letter A) : typeclass_instances.
+#[export] Hint Extern 0 (opens (invmx ?A) _) => exact (opens_letter (invmx A)) : typeclass_instances.
 #[export] Existing Instance opens_mul1 | 1.
 #[export] Existing Instance opens_causal0 | 1.
 #[export] Existing Instances opens_tr opens_add opens_scale opens_one opens_const opens_zero
@@ -443,6 +456,13 @@ Ltac not_zero_entries H name :=
   lazymatch type of H with forall i j, is_true (fun_of_matrix ?A i j != 0) =>
     let a := constr:(ltac:(typeclasses eauto) : opens A _) in
     pose proof (not_zero_of (a := a) H) as name; cbv beta in name
+  end.
+(* that a product is I, of its entries *)
+Ltac unit_entries H name :=
+  lazymatch type of H with ?A *m ?B = _ =>
+    let a := constr:(ltac:(typeclasses eauto) : opens A _) in
+    let b := constr:(ltac:(typeclasses eauto) : opens B _) in
+    pose proof (unit_of (a := a) (b := b) H) as name; cbv beta in name
   end.
 (* entry by entry *)
 Ltac open_entries := eapply by_entries; [typeclasses eauto | typeclasses eauto | cbv beta].

@@ -58,6 +58,7 @@ NODES: Mapping[tuple[str, str], str] = {
     ("ZeroMatrix", ""): "0 : 'M[R]_({rows}, {columns})",
     ("Identity", ""): "1%:M : 'M[R]_{rows}",
     ("Transpose", ""): "{0}^T",
+    ("Inverse", ""): "invmx {0}",
 }
 
 #: Functions of one number, by their names in entry rules.
@@ -95,6 +96,12 @@ def identifier(name: str) -> str:
     if not re.fullmatch(r"[^\W\d_][\w']*", plain):
         raise Refused(f"{name} is not a name in Rocq")
     return f"{plain}_" if plain in _TAKEN else plain
+
+
+def letter(name: str) -> str:
+    """A letter, or the inverse of one."""
+    plain = name.removesuffix("⁻¹")
+    return identifier(name) if plain == name else f"(invmx {identifier(plain)})"
 
 
 def bracketed(text: str) -> str:

@@ -35,6 +35,7 @@ from symattn.algebra.rocq.terms import (
     fraction,
     identifier,
     leaf_text,
+    letter,
     nat,
     plain,
     root,
@@ -132,7 +133,7 @@ class Spelling(Checker):
         """An atom."""
         match atom:
             case ("entry", name, i, j):
-                return f"ent {identifier(name)} {nat(i, places)} {nat(j, places)}"
+                return f"ent {letter(name)} {nat(i, places)} {nat(j, places)}"
             case ("name", "π", _):
                 raise Refused("π has no term in Rocq yet")
             case ("name", name, _):
@@ -204,14 +205,20 @@ class Spelling(Checker):
     def entry_text(self, rule: r.Entry, env: Env, depth: int) -> str:
         """An entry of a letter, of what it stands for, of a permutation matrix."""
         matrix, i, j = rule.matrix, rule.row, rule.column
-        if type(matrix) is not sympy.MatrixSymbol:
+        if isinstance(matrix, sympy.Inverse) and type(matrix.arg) is sympy.MatrixSymbol:
+            name = f"{matrix.arg.name}⁻¹"
+        elif type(matrix) is sympy.MatrixSymbol:
+            name = matrix.name
+        else:
             raise Refused(f"an entry of {type(matrix).__name__} has no term in Rocq yet")
-        if matrix.name in self.here.means:
-            return self.rule_text(r.rule_of(self.here.means[matrix.name], i, j), env, False, depth)
+        if name in self.here.means:
+            return self.rule_text(r.rule_of(self.here.means[name], i, j), env, False, depth)
         row, column = (self.index_text(one, env) for one in (i, j))
-        if matrix.name in self.permuted:
-            return f"(ap {identifier(matrix.name)} {row} == {plain(column)})%N%:R"
-        return f"ent {identifier(matrix.name)} {row} {column}"
+        if name in self.permuted:
+            return f"(ap {identifier(name)} {row} == {plain(column)})%N%:R"
+        if {name, name.removesuffix("⁻¹")} & {*self.here.means, *self.permuted}:
+            raise Refused("the inverse of a letter with a meaning has no term in Rocq yet")
+        return f"ent {letter(name)} {row} {column}"
 
     def index_text(self, index: r.Index, env: Env) -> str:
         """An index as the rule has it, forms being put in for its letters."""

@@ -62,7 +62,7 @@ from symattn.algebra.rocq.equations import (
     within,
 )
 from symattn.algebra.rocq.sums import Rewriter
-from symattn.algebra.rocq.terms import bracketed, fraction, identifier, nat
+from symattn.algebra.rocq.terms import bracketed, fraction, identifier, letter, nat
 from symattn.algebra.rocq.texts import operation
 from symattn.nodes import rule as r
 
@@ -176,12 +176,11 @@ class Entries(Rewriter):
             return self.chain(
                 Equation(left, meant.left, (*moved, "by [].") if moved else ()), meant
             )
-        name = rule.matrix.name
-        if name in self.permuted:
+        atom = next((atom for mono in poly for atom, _ in mono), ("δ",))
+        if atom[0] == "δ":  # of a permutation
             return self.condition_is(left, poly)
-        ((mono, _),) = poly.items()
-        rooted = any(self.orders.get(atom, 1) > 1 for atom, _ in mono)
-        script = "by roots." if rooted else f"congr (ent {identifier(name)} _ _); places."
+        rooted = self.orders.get(atom, 1) > 1
+        script = "by roots." if rooted else f"congr (ent {letter(atom[1])} _ _); places."
         return self.known(poly, left, (script,))
 
     def of_hidden(self, left: str, poly: Poly | None, inside: list[Equation]) -> Equation:
@@ -372,7 +371,7 @@ class ProofWriter(Entries):
             return out
         match atom:
             case ("entry", name, *_):
-                one = self.known(out, left, (f"congr (ent {identifier(name)} _ _); places.",))
+                one = self.known(out, left, (f"congr (ent {letter(name)} _ _); places.",))
             case ("index", _):
                 one = self.known(out, left, ("by rewrite ?natrD ?natrM.",))
             case ("δ", *_):
