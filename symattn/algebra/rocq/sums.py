@@ -130,7 +130,7 @@ class Rewriter(Functions):
         places = {name: nat(one) for name, one in new.items()}
         out = renamed(atom, new)
         shared = lcm(self.orders.get(atom, 1), self.orders.get(out, 1))
-        self.orders |= {atom: shared, out: shared}
+        self.orders.update({atom: shared, out: shared})
         turns, order = self.rooted_power(atom, p)
         left = self.base(atom, order, places)
         right = self.base(out, order, None)
@@ -392,6 +392,24 @@ def unit_name(first: str, columns: bool, second: str) -> str:
     return f"k'unit{int(columns)}_{'_'.join(words)}"
 
 
+def _unit_pair(
+    writer: Rewriter, run: Along
+) -> tuple[tuple[Form, Form], tuple[Atom, Atom], tuple[str, bool, str]]:
+    """Of a product that is I the outer indices, both entries, and what its name is made of."""
+    ends, index = writer.ends(run.uses, run.index, run.size), variable(run.index)
+    assert ends is not None
+    i, j = ends
+    uses = sorted((atom for atom, p in run.uses for _ in range(int(p))), key=str)
+    for one, columns, other, rows in writer.units:
+        first = ("entry", one, *((index, i) if columns else (i, index)))
+        second = ("entry", other, *((j, index) if rows else (index, j)))
+        if sorted((first, second), key=str) == uses:
+            if columns and rows:  # B A of A B
+                return (j, i), (second, first), (other, False, one)
+            return ends, (first, second), (one, columns, other)
+    raise Refused("this product is not known to be I")
+
+
 def _identity(
     writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts
 ) -> Equation:
@@ -399,17 +417,7 @@ def _identity(
     mono: Poly = {frozenset(factors): Fraction(1)}
     run = Along.of(bound, factors, step["index"])
     first, others = _innermost(writer, bound, step["index"], writer.text(mono))
-    ends, index = writer.ends(run.uses, run.index, run.size), variable(run.index)
-    assert ends is not None
-    uses = [atom for atom, p in run.uses for _ in range(int(p))]
-    for (one, columns, other, rows), _ in writer.units.items():
-        i, j = ends
-        places = [(index, i) if columns else (i, index), (j, index) if rows else (index, j)]
-        pair = [("entry", name, *at) for name, at in zip((one, other), places, strict=True)]
-        if sorted(pair, key=str) == sorted(uses, key=str):
-            break
-    if columns and rows:  # B A of A B
-        (i, j), pair, (one, other), columns = (j, i), pair[::-1], (other, one), False
+    (i, j), pair, product = _unit_pair(writer, run)
     group = [(run.index, run.size)]
     left: Poly = {run.left: Fraction(1)}
     held: Poly = {frozenset(run.uses): Fraction(1)}
@@ -417,13 +425,12 @@ def _identity(
     apart = writer.algebra(_first, _by_both, mono, left, held)
     taken = _pulled(apart, group, [], writer.text(mono), factor, writer.text(held))
     body = writer.algebra(_first, _by_rest, held, *map(single, pair))
-    delta = writer.delta(*ends)
-    script = f"by apply: {unit_name(one, columns, other)}; places."
-    condition = f"({plain(nat(i))} == {plain(nat(j))})%N%:R"
+    delta, condition = writer.delta(i, j), f"({plain(nat(i))} == {plain(nat(j))})%N%:R"
+    script = f"by apply: {unit_name(*product)}; places."
     known = Equation(summed_text(group, body.right), condition, (script,))
     shown = writer.chain(within(group, body), known, writer.condition_is(condition, delta))
-    whole = Equation(f"{factor} * ({summed_text(group, writer.text(held))})", "", ())
-    whole = replace(whole, right=f"{factor} * ({shown.right})", script=times_script(shown))
+    before, after = (f"{factor} * ({side})" for side in (shown.left, shown.right))
+    whole = Equation(before, after, times_script(shown))
     last = writer.combined(lambda g: f"({g[0]}) * ({g[1]})", times(left, delta), left, delta)
     return writer.chain(first, within(others, writer.chain(taken, whole, last)))
 

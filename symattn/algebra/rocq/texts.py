@@ -205,12 +205,13 @@ class Spelling(Checker):
     def entry_text(self, rule: r.Entry, env: Env, depth: int) -> str:
         """An entry of a letter, of what it stands for, of a permutation matrix."""
         matrix, i, j = rule.matrix, rule.row, rule.column
-        if isinstance(matrix, sympy.Inverse) and type(matrix.arg) is sympy.MatrixSymbol:
-            name = f"{matrix.arg.name}⁻¹"
-        elif type(matrix) is sympy.MatrixSymbol:
-            name = matrix.name
-        else:
-            raise Refused(f"an entry of {type(matrix).__name__} has no term in Rocq yet")
+        match matrix:
+            case sympy.Inverse(arg=sympy.MatrixSymbol(name=base)):
+                name = f"{base}⁻¹"
+            case sympy.MatrixSymbol(name=name):
+                pass
+            case _:
+                raise Refused(f"an entry of {type(matrix).__name__} has no term in Rocq yet")
         if name in self.here.means:
             return self.rule_text(r.rule_of(self.here.means[name], i, j), env, False, depth)
         row, column = (self.index_text(one, env) for one in (i, j))
