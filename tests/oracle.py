@@ -444,12 +444,19 @@ class Statement:
     letters: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def draws(self, seed: int, count: int, free: bool = False) -> Iterator[dict[str, Any]]:
-        """Letters and sizes, at sizes of their own each; `free` of the sizes in the options."""
+    def draws(
+        self, seed: int, count: int, free: bool = False, most: int | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Letters and sizes, at sizes of their own each; `free` of the sizes in the options.
+
+        With `most` sizes are from 1 to it, and may be the same.
+        """
         random = np.random.default_rng(seed)
         said = {} if free else dict(self.options.get("sizes") or {})
         for _ in range(count):
             sizes = _sizes(random, said)
+            if most is not None:
+                sizes = {name: int(random.integers(1, most + 1)) for name in sizes} | said
             yield {**sizes, **_letters(self, random, sizes)}
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.oracle import agree
+
 _TOKEN = re.compile(r"\s*('[MSrc]V?|\*m|\*:|\^\+|\^-1|\^T|->|%:R|%:M|%N|[\w'.]+|\S)")
 
 #: How strongly a sign binds what stands on both sides of it.
@@ -53,6 +55,8 @@ _MEANS: Mapping[str, Callable[..., Any]] = {
     "colquot": lambda a, c: a / c,
     "softcap": lambda a, c: c * np.tanh(a / c),
     "minus_dist2": lambda q, k: -((q[:, None] - k[None]) ** 2).sum(2),
+    "invmx": np.linalg.inv,
+    "lengths": lambda a: np.sqrt((a**2).sum(1, keepdims=True)),
     "unit_rows": lambda a: a / np.sqrt((a**2).sum(1, keepdims=True)),
     "Some": lambda a: a,
     "masked": lambda s, m: s + m,
@@ -249,10 +253,32 @@ class Theorem:
         left, right = (_value(side, known) for side in (self.left, self.right))
         return left, right
 
-    def assumed(self, known: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-        """The sides of the equations that it assumes."""
-        pairs = [one.split(" = ") for one in self.hypotheses if " = " in one]
-        return [(_value(a, known), _value(b, known)) for a, b in pairs]
+    def obeyed(self, known: Mapping[str, Any]) -> dict[str, bool]:
+        """Which of its hypotheses letters and sizes obey."""
+        return {one: _holds(one, known) for one in self.hypotheses}
+
+
+#: Hypotheses: about a size, about all entries, about matrices or numbers.
+_HYPOTHESES = (
+    r"\((?P<left>.*) (?P<sign><) (?P<right>.*)\)%N",
+    r"\(forall i j, (?P<left>.*) (?P<sign><) (?P<right>.*) i j\)",
+    r"\(forall i j, (?P<left>.*) i j (?P<sign>!=) (?P<right>.*)\)",
+    r"(?P<left>.*) (?P<sign><|!=|=) (?P<right>.*)",
+)
+
+
+def _holds(hypothesis: str, known: Mapping[str, Any]) -> bool:
+    inverted = hypothesis.removesuffix(" \\in unitmx")
+    if inverted != hypothesis:
+        return bool(np.linalg.matrix_rank(_value(inverted, known)) == len(_value(inverted, known)))
+    found = next(filter(None, (re.fullmatch(one, hypothesis) for one in _HYPOTHESES)))
+    left, right = (_value(found[side], known) for side in ("left", "right"))
+    match found["sign"]:
+        case "<":
+            return bool(np.all(left < right))
+        case "!=":
+            return bool(np.all(left != right))
+    return agree(left, right)
 
 
 def _value(text: str, known: Mapping[str, Any]) -> Any:

@@ -252,6 +252,11 @@ def place_of(one: Form) -> sympy.Expr:
     return out
 
 
+def index_text(index: sympy.Expr) -> str:
+    """An index as text."""
+    return spelled_line(Speller().index(index))
+
+
 def total(terms: Sequence[r.Rule]) -> r.Rule:
     """A sum without zeros."""
     kept = tuple(term for term in terms if term != _ZERO)
@@ -271,15 +276,19 @@ _KINDS = (
 )
 
 
-class Display:
-    """Parts and polynomials of one case as entry rules."""
+class Formulas:
+    """Polynomials of a statement as entry rules, in the order of its letters.
 
-    def __init__(self, case: Case) -> None:
-        self.checker, self.hidden = case.checker, dict(case.hidden)
-        #: Works out again what forms are put in for the indices of.
-        self.tracer = Tracer([], case.goal.positive)
-        self.tracer.know(case.checker)
-        goal = case.goal
+    `hidden` says for which expression a letter stands, `inverses` of what a name is the inverse.
+    """
+
+    def __init__(
+        self,
+        goal: Goal,
+        hidden: Mapping[MatrixExpr, MatrixExpr],
+        inverses: Mapping[str, MatrixExpr],
+    ) -> None:
+        self.hidden, self.inverses = dict(hidden), inverses
         sides = [goal.left, goal.right]
         sides += [expr for steps in goal.steps for _, expr in steps]
         sides += [side for pair in goal.where for side in pair]
@@ -289,10 +298,8 @@ class Display:
             for part in sympy.preorder_traversal(side)
             if isinstance(part, sympy.MatrixSymbol)
         ]
-        self.matrices = {letter.name: case.hidden.get(letter, letter) for letter in found}
+        self.matrices = {letter.name: hidden.get(letter, letter) for letter in found}
         self.order = {name: k for k, name in enumerate(self.matrices)}
-
-    # ---- polynomials -----------------------------------------------------------------------
 
     def of_poly(self, poly: Poly | None) -> r.Rule:
         """A polynomial, over a common denominator where all its terms have one."""
@@ -385,8 +392,8 @@ class Display:
         """An entry of a letter, of a vector with one index."""
         if name in self.matrices:
             matrix = self.matrices[name]
-        elif name in self.checker.inverses:
-            matrix = self.matrix(self.checker.inverses[name])
+        elif name in self.inverses:
+            matrix = self.matrix(self.inverses[name])
         elif name.endswith("⁻¹") and name[:-2] in self.matrices:
             matrix = sympy.Inverse(self.matrices[name[:-2]])
         elif name.endswith("°") and name[:-1] in self.matrices:
@@ -409,7 +416,20 @@ class Display:
         value = r.Cases(r.Ordinal(i), "=", r.Ordinal(j), _ONE, _ZERO)
         return r.Named(_DELTA, (i, j), value)
 
-    # ---- parts -----------------------------------------------------------------------------
+    def matrix(self, matrix: MatrixExpr) -> MatrixExpr:
+        """A matrix whose letters are the expressions that they hide."""
+        return matrix.xreplace(self.hidden)
+
+
+class Display(Formulas):
+    """Parts and polynomials of one case as entry rules."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(case.goal, case.hidden, case.checker.inverses)
+        self.checker = case.checker
+        #: Works out again what forms are put in for the indices of.
+        self.tracer = Tracer([], case.goal.positive)
+        self.tracer.know(case.checker)
 
     def moved(self, poly: Poly, places: Places) -> Poly:
         """A polynomial with forms put in for indices."""
@@ -480,10 +500,6 @@ class Display:
             case r.Cases() if len(part.children) == 1:
                 return inner(part.children[0])
         return self.of_poly(self.moved(part.poly or {}, places))
-
-    def matrix(self, matrix: MatrixExpr) -> MatrixExpr:
-        """A matrix whose letters are the expressions that they hide."""
-        return matrix.xreplace(self.hidden)
 
     def _total(self, part: Part, places: Places, level: int) -> r.Rule:
         """Σ in the parts of its range; one whose index is determined has a single term."""
@@ -890,7 +906,7 @@ class Chain:
                 sympy.Add(*(sign * one for one in shown if one.as_coeff_Mul()[0] * sign > 0))
                 for sign in (1, -1)
             )
-            ends = [spelled_line(Speller().index(end - 1)) for end in (left, right)]
+            ends = [index_text(end - 1) for end in (left, right)]
             words.append((" > " if strict else " ≥ ").join(ends))
         return apart, words
 
@@ -915,10 +931,10 @@ class Chain:
         own = sympy.Symbol(letter, integer=True)
         if not index or own not in names_[symbol(index)].free_symbols:
             place = place_of(at).xreplace(dict(names_))
-            return f"{letter} = {spelled_line(Speller().index(place))}"
+            return f"{letter} = {index_text(place)}"
         start = place_of(low if names(low) else ())
         last = start + place_of(self.case.checker.sizes[index]) - 1
-        ends = [spelled_line(Speller().index(end.xreplace(dict(names_)))) for end in (start, last)]
+        ends = [index_text(end.xreplace(dict(names_))) for end in (start, last)]
         return f"{letter} ≤ {ends[1]}" if start == 0 else f"{ends[0]} ≤ {letter} ≤ {ends[1]}"
 
     def divisor(self, poly: Poly) -> r.Rule:

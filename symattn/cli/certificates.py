@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ import click
 from symattn.cli.formats import Output
 from symattn.cli.screen import complain, debug_asked, print_lines
 from symattn.errors import ReadError, quote
-from symattn.status import Status
+from symattn.status import Status, worst
 
 if TYPE_CHECKING:
     from symattn.algebra.certificate import Data
@@ -52,46 +54,83 @@ def write_theorem(proof: Proof, out: Output) -> Status:
     return Status.WRONG if answer.verdict == "different" else Status.UNSETTLED
 
 
-def check_certificates(name: str, seconds: float | None) -> Status:
+@dataclass(frozen=True)
+class Checked:
+    """The statement of a certificate, where it holds, why it is refused; its theorem or why not."""
+
+    lines: Sequence[str]
+    where: str = ""
+    refused: str = ""
+    theorem: str = ""
+    without: str = ""
+
+    def told(self, stands: str, why: str) -> Iterator[tuple[str, str]]:
+        """The lines about it: what stands behind it, and why nothing more does."""
+        if self.refused:
+            yield "bad", f"refused: {self.refused}"
+            return
+        yield from (("formula", f"   {line}") for line in self.lines)
+        yield "good", f"   {stands}: equal (for all sizes{self.where})"
+        if why:
+            yield "note", f"   not accepted by Rocq: {why}"
+
+
+def check_certificates(name: str, seconds: float | None, rocq: bool = False) -> Status:
     """Replay the certificates of a file, in a process that is stopped when time is up.
 
-    Prints the statement and the outcome of each. Raises `SymattnError` for no such file.
+    Prints the statement and what stands behind each: it was found, replayed, or accepted by Rocq,
+    which is asked where that is wanted. Raises `SymattnError` for no such file.
     """
+    from symattn.algebra.rocq.asking import asked
     from symattn.doors import Failure
     from symattn.isolation import Limits, within
 
-    certificates = _certificates(name)
-    limits = Limits(SECONDS if seconds is None else seconds, _MEMORY)
-    with within(limits, ("symattn.algebra.certificate", __name__), debug_asked()) as run:
-        found = run(_replayed, (name, certificates), name)
+    certificates, only_found = _certificates(name)
+    most = SECONDS if seconds is None else seconds
+    modules = ("symattn.algebra.certificate", __name__)
+    with within(Limits(most, _MEMORY), modules, debug_asked()) as run:
+        found = run(_replayed, (name, certificates, rocq), name)
     if isinstance(found, Failure):
         complain(found.line)
         return found.status
-    refused, lines = found
+    answers = asked([one.theorem for one in found if one.theorem], most)
+    lines: list[tuple[str, str]] = []
+    statuses = [Status.WRONG if one.refused else Status.AGREES for one in found]
+    for one in found:
+        why = next(answers) if one.theorem else one.without
+        stands = "accepted by Rocq" if one.theorem and not why else "replayed"
+        lines += one.told(stands, why)
+        statuses += [Status.UNSETTLED] if why else []
+    for statement in only_found:
+        lines += [("formula", f"   {statement}"), ("note", "   found: it has no certificate")]
     print_lines(lines)
-    return Status.WRONG if refused else Status.AGREES
+    return worst(statuses)
 
 
-def _replayed(file: tuple[str, list[Data]]) -> tuple[int, list[tuple[str, str]]]:
-    """How many of a file's certificates are refused, and what is said of each."""
+def _replayed(file: tuple[str, list[Data], bool]) -> list[Checked]:
+    """What the checker says of a file's certificates, and their theorems where Rocq is asked."""
     from symattn.algebra.certificate import Refused, check
+    from symattn.algebra.rocq.export import exported
 
-    name, certificates = file
-
-    refused, lines = 0, []
+    name, certificates, rocq = file
+    found: list[Checked] = []
     for data in certificates:
         try:
             claim = check(data)
         except Refused as refusal:
-            refused += 1
-            lines.append(("bad", f"refused: {refusal}"))
+            found.append(Checked([], refused=str(refusal)))
             continue
         except ReadError as error:
             raise ReadError(f"--check {quote(name)}: {error}") from None
         where = ", where both sides are defined" if data["partial"] else ""
-        lines += [("formula", f"   {line}") for line in claim.lines(data["statement"])]
-        lines.append(("good", f"   accepted: equal (for all sizes{where})"))
-    return refused, lines
+        lines, theorem, without = [*claim.lines(data["statement"])], "", ""
+        if rocq:
+            try:
+                theorem = exported(data)
+            except Refused as refusal:
+                without = str(refusal)
+        found.append(Checked(lines, where, "", theorem, without))
+    return found
 
 
 def bounded(name: str, most: int, option: str) -> bytes:
@@ -107,8 +146,11 @@ def bounded(name: str, most: int, option: str) -> bytes:
     return text
 
 
-def _certificates(name: str) -> list[Data]:
-    """The certificates in a file: one, or the proofs that ``--format json`` writes."""
+def _certificates(name: str) -> tuple[list[Data], list[str]]:
+    """The certificates in a file: one, or those of the proofs that ``--format json`` writes.
+
+    And the statements that are said to be equal there and have none.
+    """
     import json
 
     text = bounded(name, 20_000_000, "--check")
@@ -121,4 +163,6 @@ def _certificates(name: str) -> list[Data]:
     found = [row if isinstance(one, int) else one for row, one in zip(rows, inner, strict=True)]
     if not any(found):
         raise ReadError(f"--check {quote(name)}: there is no certificate in it")
-    return [one for one in found if one is not None]
+    bare = [row for row, one in zip(rows, found, strict=True) if one is None]
+    known = [row for row in bare if isinstance(row, dict) and row.get("verdict") == "equal"]
+    return [one for one in found if one is not None], [str(row.get("statement")) for row in known]

@@ -123,7 +123,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     "--check",
     metavar="FILE",
     shell_complete=completes.files,
-    help="Replay the certificates in this file.",
+    help="Replay the certificates in this file; with --format rocq also ask Rocq.",
 )
 @click.option("--grammar", is_flag=True, help="Show what an equation may contain.")
 def prove(**options: Any) -> Status:
@@ -143,7 +143,7 @@ def prove(**options: Any) -> Status:
     if asked.check is not None:
         if asked.name is not None or asked.everything or asked.certificate or asked.facts:
             raise SymattnError("--check: takes nothing but a file; the statement is in it")
-        return check_certificates(asked.check, asked_seconds())
+        return check_certificates(asked.check, asked_seconds(), out.form == "rocq")
     if asked.grammar:
         from symattn.cli.grammar import grammar_document
 

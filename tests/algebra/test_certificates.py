@@ -915,7 +915,7 @@ def test_a_certificate_is_written_and_checked(tmp_path: Path) -> None:
     found = _run("--check", name)
     assert found.return_value == 0
     assert "softmax(S + c 1^T) = softmax(S)" in found.output
-    assert "accepted: equal (for all sizes)" in found.output
+    assert "replayed: equal (for all sizes)" in found.output
 
 
 UNUSABLE: tuple[str, ...] = (

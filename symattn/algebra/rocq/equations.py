@@ -21,7 +21,8 @@ Template: TypeAlias = Callable[[Sequence[str]], str]
 class Equation:
     """Left = right, and a script that proves it; none where both are the same but for names.
 
-    `poly` is what the right side says, None of −∞; a sum was over `bound` before.
+    `poly` is what the right side says, None of −∞; a sum was over `bound` before. `comment` says
+    it in the letters of the statement.
     """
 
     left: str
@@ -30,6 +31,12 @@ class Equation:
     poly: Poly | None = None
     bound: Bound | None = None
     rule: object = None
+    comment: str = ""
+
+    @property
+    def remark(self) -> Script:
+        """The comment as a line of a script."""
+        return (f"(* {self.comment} *)",) if self.comment else ()
 
     @property
     def proof(self) -> Script:
@@ -60,7 +67,7 @@ def have(name: str, one: Equation, kind: str = " :> R") -> Script:
     """A step of a script: an equation with a name."""
     first, *rest = one.proof
     lines = (f"have {name} : {said(one, kind)}.", "{ " + first, *map(indented, rest))
-    return (*lines[:-1], lines[-1] + " }")
+    return (*one.remark, *lines[:-1], lines[-1] + " }")
 
 
 def said(one: Equation, kind: str = " :> R") -> str:
@@ -77,7 +84,8 @@ def indented(line: str) -> str:
 def within(bound: Bound, one: Equation) -> Equation:
     """The sums of both sides of an equation."""
     for name, size in reversed(bound):
-        script = (f"apply: sum_eq => {identifier(name)} lt{identifier(name)}.", *one.script)
+        intro = f"apply: sum_eq => {identifier(name)} lt{identifier(name)}."
+        script = (intro, *one.remark, *one.script)
         left, right = (summed_text([(name, size)], side) for side in (one.left, one.right))
         one = Equation(left, right, script if one.script else ())
     return one

@@ -17,11 +17,15 @@ from symattn.algebra.certificate import (
     Refused,
     Replay,
     goal_of,
+    meant,
     number,
     plus_form,
     variable,
 )
+from symattn.algebra.rocq.comments import Comments
+from symattn.algebra.rocq.divisors import divisors_of
 from symattn.algebra.rocq.equations import Equation, Piece, Pieces, have, indented
+from symattn.algebra.rocq.sums import unit_name
 from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
 from symattn.algebra.rocq.writer import ProofWriter
 from symattn.algebra.traces import Tracing
@@ -41,11 +45,12 @@ class Exporting(Replay):
 
     def __init__(self, goal: Goal, uses: Sequence[Data], orders: dict[Atom, int]) -> None:
         super().__init__(goal, uses, False)
-        self.orders = orders
+        self.orders, self.comments = orders, Comments(self.goal)
+        self.divisors = divisors_of(goal, sides_of(goal))
 
     def checker(self, steps: Sequence[Data], positive: Sequence[str] = ()) -> Checker:  # type: ignore[override]
         """A checker whose run becomes a script."""
-        return ProofWriter(steps, positive, self.orders)
+        return ProofWriter(steps, positive, self.orders, self.comments, self.divisors)
 
 
 def exported(certificate: Data, name: str = "statement") -> str:
@@ -61,18 +66,25 @@ def exported(certificate: Data, name: str = "statement") -> str:
         replay.check(proof, replay.goal)
         if orders == before:
             break
-    writers = [run.checker for run in replay.runs]
-    return Document(goal, uses, writers, identifier(name.replace("-", "_"))).text(certificate)
+    return Document(replay, identifier(name.replace("-", "_"))).text(certificate)
+
+
+def sides_of(goal: Goal) -> list[sympy.Basic]:
+    """The sides, the steps of a derivation being put in for their letters; those of equations."""
+    sides = zip((goal.left, goal.right), goal.steps, strict=True)
+    equations = [side for pair in goal.where for side in pair]
+    return [*(_without_steps(side, steps) for side, steps in sides), *equations]
 
 
 class Document:
     """The parts of the file."""
 
-    def __init__(self, goal: Goal, uses: Sequence[Data], writers: Sequence[Any], name: str) -> None:
-        self.goal, self.uses, self.writers, self.name = goal, uses, writers, name
-        sides = zip((goal.left, goal.right), goal.steps, strict=True)
-        self.sides = [_without_steps(side, steps) for side, steps in sides]
-        parts = [*self.sides, *(side for pair in goal.where for side in pair)]
+    def __init__(self, replay: Exporting, name: str) -> None:
+        self.goal, self.uses, self.divisors = replay.goal, replay.uses, replay.divisors
+        self.writers: list[Any] = [run.checker for run in replay.runs]
+        self.name = name
+        parts = sides_of(self.goal)
+        self.sides = parts[:2]
         found = {s for part in parts for s in part.atoms(sympy.MatrixSymbol)}
         self.letters = sorted(found, key=lambda one: one.name)
         self.sizes = sizes_in([*parts, *(s for one in found for s in one.shape)])
@@ -82,6 +94,7 @@ class Document:
     def text(self, certificate: Data) -> str:
         """The whole file."""
         lines = "\n   ".join(self.goal.lines(certificate["statement"]))
+        lines = re.sub(r'\(\*|\*\)|"', "", lines)  # it ends with the comment that it stands in
         theorem = self.theorem()
         body = "\n".join([*self.identities(), *theorem])
         field = "rcfType" if "Num.sqrt" in body else "realFieldType"
@@ -125,18 +138,24 @@ class Document:
         for k, (one, other) in enumerate(self.goal.where):
             sides = (matrix(side, self.goal.permuting) for side in (one, other))
             yield " = ".join(f"({one})" if " : " in one else one for one in sides), f"k'assumed{k}"
+        for k, divisor in enumerate(self.divisors):
+            yield divisor.hypothesis, f"k'divisor{k}"
+
+    def statement(self) -> str:
+        """What the theorem says."""
+        words = "".join(f"{one} ->\n  " for one, _ in self.assumed())
+        kind = "" if isinstance(self.goal.left, MatrixExpr) else " :> R"
+        sides = (matrix(side, self.goal.permuting) for side in self.sides)
+        left, right = (f"({side})" if " : " in side else side for side in sides)
+        return f"{self.name} {self.variables()} :\n  {words}{left}\n  = {right}{kind}"
 
     def theorem(self) -> Iterator[str]:
         """The statement and its proof."""
         for kind, *_ in self.uses:
-            if kind not in ("letter", "number", "known"):
+            if kind not in ("letter", "number", "known", "orthonormal"):
                 raise Refused(f"an assumed equation ({kind}) has no proof in Rocq yet")
-        sides = [matrix(side, self.goal.permuting) for side in self.sides]
         assumed = [*self.assumed()]
-        words = "".join(f"{one} ->\n  " for one, _ in assumed)
-        kind = "" if isinstance(self.goal.left, MatrixExpr) else " :> R"
-        left, right = (f"({side})" if " : " in side else side for side in sides)
-        yield f"Theorem {self.name} {self.variables()} :\n  {words}{left}\n  = {right}{kind}."
+        yield f"Theorem {self.statement()}."
         yield "Proof."
         if assumed:
             yield f"move=> {' '.join(name for _, name in assumed)}."
@@ -144,10 +163,16 @@ class Document:
         for number_, (_, k, flipped) in enumerate(known):
             given = f"(esym k'assumed{k})" if flipped else f"k'assumed{k}"
             yield f"known_entries {given} k'known{number_}."
-        yield from (f"subst {self._defined(use)}." for use in self.uses if use not in known)
+        defines = [use for use in self.uses if use[0] in ("letter", "number")]
+        yield from (f"subst {self._defined(use)}." for use in defines)
+        yield from (f"unit_entries {proof} {name}." for name, proof in self._units())
+        for k, divisor in enumerate(self.divisors):
+            if divisor.shape:
+                yield f"not_zero_entries k'divisor{k} k'divided{k}."
         if not self.writers:
             yield "by []."
         for writer in self.writers:
+            yield from writer.given
             (found,) = writer.frames[0]
             if isinstance(self.goal.left, MatrixExpr):
                 yield "open_entries."
@@ -155,6 +180,22 @@ class Document:
             else:
                 yield from _exact(found.parts[0].inside[0].parts[0].inside[0])
         yield "Qed."
+
+    def _units(self) -> Iterator[tuple[str, str]]:
+        """The products that are I, and why."""
+        for kind, k, flipped in self.uses:
+            if kind == "orthonormal":
+                one, other = self.goal.where[k][:: -1 if flipped else 1]
+                letter, columns = meant(kind, one, other, {})
+                given = f"(esym k'assumed{k})" if flipped else f"k'assumed{k}"
+                yield unit_name(letter.name, columns, letter.name), given
+                if letter.shape[0] == letter.shape[1]:
+                    yield unit_name(letter.name, not columns, letter.name), f"(mulmx1C {given})"
+        for k, divisor in enumerate(self.divisors):
+            if divisor.inverted:
+                names = (divisor.inverted, f"{divisor.inverted}⁻¹")
+                yield unit_name(names[0], False, names[1]), f"(inverse_right k'divisor{k})"
+                yield unit_name(names[1], False, names[0]), f"(inverse_left k'divisor{k})"
 
     def _defined(self, use: Data) -> str:
         """The letter that an equation defines."""

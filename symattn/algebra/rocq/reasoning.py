@@ -21,6 +21,7 @@ from symattn.algebra.certificate import (
     Refused,
     constant,
     single,
+    spelled,
     terms_of,
 )
 from symattn.algebra.rocq.equations import (
@@ -57,14 +58,15 @@ class Reasoning(Spelling):
         kept = [one for one in equations if one.script]
         first, last = equations[0], equations[-1]
         if len(kept) <= 1:
-            script = kept[0].script if kept else ()
+            script, comment = (kept[0].script, kept[0].comment) if kept else ((), "")
         else:
+            comment = ""
             *before, term = given = [self.fresh("E") for _ in kept]
             script = tuple(chain.from_iterable(map(have, given, kept)))
             for name in reversed(before):
                 term = f"(etrans {name} {term})"
             script += (f"exact: {term}.",)
-        return replace(last, left=first.left, script=script)
+        return replace(last, left=first.left, script=script, comment=comment)
 
     def known(self, poly: Poly | None, left: str = "", script: Script = ()) -> Equation:
         """An equation whose right side is a polynomial."""
@@ -154,15 +156,35 @@ class Reasoning(Spelling):
         """Which atoms are positive, and why, where some are divided by."""
         if divided is None:
             return
-        plain = Checker((), tuple(self.positive))
-        plain.sizes, plain.count = {**self.sizes}, self.count
-        plain.permuted.update(self.permuted)
+        plain = self.plainly()
         positive = {a for a in (*names_, *divided) if plain.is_positive(a) and plain.is_filled(a)}
-        if divided - positive:
+        positive |= {a for a in (*names_, *divided) if self.is_assumed(a) == "0 <"}
+        if [atom for atom in divided - positive if not self.is_assumed(atom)]:
             raise Refused("a division by what may be 0 has no proof in Rocq yet")
         for atom, name in names_.items():
             if atom in positive:
                 yield f"0 < {name}", "ltac:(pos)"
+        for atom in sorted({*names_, *divided} - positive, key=str):
+            if self.is_assumed(atom):
+                text = names_.get(atom) or self.atom(atom, None, names_)
+                yield f"{text} != 0", "ltac:(nz)"
+
+    def plainly(self) -> Checker:
+        """A checker that knows the same letters and ranges, to ask for signs."""
+        out = Checker((), tuple(self.positive))
+        out.sizes, out.count = {**self.sizes}, self.count
+        out.permuted.update(self.permuted)
+        return out
+
+    def is_assumed(self, atom: Atom) -> str:
+        """What is assumed of an atom, whatever its places are: 0 < or 0 !=."""
+        found = (sign for pattern, sign in self.assumed if pattern.fullmatch(spelled(atom)))
+        return next(found, "")
+
+    def as_power(self, atom: Atom) -> Equation:
+        """An atom, where roots are taken of it as a power of its root."""
+        left, right = self.base(atom, 1, None), self.text(single(atom))
+        return self.known(single(atom), left, ("by roots.",) if left != right else ())
 
     def squares(self, names_: Mapping[Any, str]) -> Iterator[tuple[str, str]]:
         """Sin² = 1 − cos², [i = j]² = [i = j] and √2² = 2 for the atoms with these variables."""
@@ -202,7 +224,9 @@ class Reasoning(Spelling):
         left, right = (f"{function} {bracketed(side)}" for side in (one.left, one.right))
         name = {"e": "ex e", "ln": "lg ln"}.get(function, function)
         return Equation(
-            left, right, (f"apply: (congr1 ({name})).", *one.script) if one.script else ()
+            left,
+            right,
+            (f"apply: (congr1 ({name})).", *one.remark, *one.script) if one.script else (),
         )
 
 
@@ -406,12 +430,12 @@ class Functions(Reasoning):
                     f"exact: (ln_of ln {name}).",
                 )
                 return self.chain(moved, self.known(poly, moved.right, script))
-            case "√" if not self.all_positive(poly):
+            case "√" if not self.plainly().all_nonnegative(inner):
                 raise Refused("a root of what may be negative has no proof in Rocq yet")
             case "√":
                 bigger = self.algebra(lambda g: f"({g[0]}) ^+ 2", lambda g: g[1], poly, inner)
                 square = self.fresh("Q")
-                script = (*have(square, bigger), f"apply: (sqrt_of _ {square}); pos.")
+                script = (*have(square, bigger), f"apply: (sqrt_of _ {square}); nn.")
                 return self.chain(moved, self.known(poly, moved.right, script))
             case "cos" | "sin":
                 return self.chain(moved, self.of_angle(name, inner, poly))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
+from math import lcm
 from typing import TypeAlias
 
 from symattn.algebra.certificate import (
@@ -127,8 +128,11 @@ class Rewriter(Functions):
     def atom_with_names(self, atom: Atom, p: Fraction, new: Mapping[str, Form]) -> Equation:
         """A factor of such a product, a power."""
         places = {name: nat(one) for name, one in new.items()}
+        out = renamed(atom, new)
+        shared = lcm(self.orders.get(atom, 1), self.orders.get(out, 1))
+        self.orders.update({atom: shared, out: shared})
         turns, order = self.rooted_power(atom, p)
-        left, out = self.base(atom, order, places), renamed(atom, new)
+        left = self.base(atom, order, places)
         right = self.base(out, order, None)
         kept = {name: one for name, one in new.items() if name in indices(atom)}
         script: Script = ()
@@ -292,7 +296,11 @@ def _merge(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     one = writer.algebra(_first, _by_both, product, rest, inner)
     one = _pulled(one, new, [], writer.text(product), factor, writer.text(inner))
     named = within(new, writer.with_names(atom[2], names_))
-    shown = Equation(f"{factor} * ({writer.text(single(atom))})", one.right, times_script(named))
+    power = turned(writer.as_power(atom))
+    shown = writer.chain(
+        Equation(f"{factor} * ({power.left})", "", times_script(power)),
+        Equation(f"{factor} * ({power.right})", one.right, times_script(named)),
+    )
     mono: Poly = {frozenset(factors): Fraction(1)}
     split = writer.algebra(_first, _by_both, mono, rest, single(atom))
     return within(bound, writer.chain(split, shown, turned(one)))
@@ -346,11 +354,15 @@ def _separate(
 
 def _named(writer: Rewriter, group: Bound, inside: Poly, total: Poly, factor: str) -> Equation:
     """A factor times a sum, which is named by its places."""
-    (((_, sizes, _), _),) = next(iter(total))
+    ((atom, _),) = next(iter(total))
+    sizes, power = atom[1], writer.as_power(atom)
     new = {name: variable(other) for (name, _), (other, _) in zip(group, sizes, strict=True)}
     named = within(sizes, writer.with_names(next(iter(inside)), new))
     left = f"{factor} * ({summed_text(group, writer.text(inside))})"
-    return Equation(left, f"{factor} * ({writer.text(total)})", times_script(named))
+    return writer.chain(
+        Equation(left, f"{factor} * ({power.left})", times_script(named)),
+        Equation(f"{factor} * ({power.left})", f"{factor} * ({power.right})", times_script(power)),
+    )
 
 
 def _hypothesis(
@@ -374,11 +386,61 @@ def _hypothesis(
     return writer.chain(first, within(others, writer.chain(taken, shown, last)))
 
 
+def unit_name(first: str, columns: bool, second: str) -> str:
+    """The name of what is known of a product that is I, by columns of the first or by its rows."""
+    words = [identifier(name.replace("⁻¹", "'inverse")) for name in (first, second)]
+    return f"k'unit{int(columns)}_{'_'.join(words)}"
+
+
+def _unit_pair(
+    writer: Rewriter, run: Along
+) -> tuple[tuple[Form, Form], tuple[Atom, Atom], tuple[str, bool, str]]:
+    """Of a product that is I the outer indices, both entries, and what its name is made of."""
+    ends, index = writer.ends(run.uses, run.index, run.size), variable(run.index)
+    assert ends is not None
+    i, j = ends
+    uses = sorted((atom for atom, p in run.uses for _ in range(int(p))), key=str)
+    for one, columns, other, rows in writer.units:
+        first = ("entry", one, *((index, i) if columns else (i, index)))
+        second = ("entry", other, *((j, index) if rows else (index, j)))
+        if sorted((first, second), key=str) == uses:
+            if columns and rows:  # B A of A B
+                return (j, i), (second, first), (other, False, one)
+            return ends, (first, second), (one, columns, other)
+    raise Refused("this product is not known to be I")
+
+
+def _identity(
+    writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts
+) -> Equation:
+    """Σ_l a_il b_lj is [i = j] for a matrix and its inverse."""
+    mono: Poly = {frozenset(factors): Fraction(1)}
+    run = Along.of(bound, factors, step["index"])
+    first, others = _innermost(writer, bound, step["index"], writer.text(mono))
+    (i, j), pair, product = _unit_pair(writer, run)
+    group = [(run.index, run.size)]
+    left: Poly = {run.left: Fraction(1)}
+    held: Poly = {frozenset(run.uses): Fraction(1)}
+    factor = f"({writer.text(left)})"
+    apart = writer.algebra(_first, _by_both, mono, left, held)
+    taken = _pulled(apart, group, [], writer.text(mono), factor, writer.text(held))
+    body = writer.algebra(_first, _by_rest, held, *map(single, pair))
+    delta, condition = writer.delta(i, j), f"({plain(nat(i))} == {plain(nat(j))})%N%:R"
+    script = f"by apply: {unit_name(*product)}; places."
+    known = Equation(summed_text(group, body.right), condition, (script,))
+    shown = writer.chain(within(group, body), known, writer.condition_is(condition, delta))
+    before, after = (f"{factor} * ({side})" for side in (shown.left, shown.right))
+    whole = Equation(before, after, times_script(shown))
+    last = writer.combined(lambda g: f"({g[0]}) * ({g[1]})", times(left, delta), left, delta)
+    return writer.chain(first, within(others, writer.chain(taken, whole, last)))
+
+
 #: The proofs of what a sum is rewritten to, by the rule of the step.
 _SUMS: Mapping[str, Callable[[Rewriter, Step, Bound, Factors, Parts], Equation]] = {
     "delta": _delta,
     "count": _count,
     "hypothesis": _hypothesis,
+    "identity": _identity,
     "permute": _permute,
     "merge": _merge,
     "separate": _separate,

@@ -113,8 +113,11 @@ Definition causal (start : nat) : 'M[score R]_(n, m) :=
 Definition padding (k : nat) : 'M[score R]_(n, m) :=
   \matrix_(i, j) (if (j < k)%N then Some 0 else None).
 End Nodes.
+(* the length of each row *)
+Definition lengths (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) : 'cV[R]_n :=
+  \col_i Num.sqrt (\sum_l A i l ^+ 2).
 (* each row over its length *)
-Definition unit_rows (R : rcfType) n m (A : 'M[R]_(n, m)) : 'M[R]_(n, m) :=
+Definition unit_rows (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) : 'M[R]_(n, m) :=
   \matrix_(i, j) (A i j / Num.sqrt (\sum_l A i l ^+ 2)).
 (* diag(v) of a column, or of a row *)
 Definition diagc (R : realFieldType) n (v : 'cV[R]_n) : 'M[R]_n :=
@@ -162,6 +165,20 @@ Proof. by move=> a b E; apply/matrixP => i j; rewrite a b E. Qed.
 Lemma entries_of n m (A B : 'M[R]_(n, m)) f g (a : opens A f) (b : opens B g) : A = B ->
   forall i j, (i < n)%N -> (j < m)%N -> f i j = g i j.
 Proof. by move=> E i j p q; have := a (Ordinal p) (Ordinal q); rewrite E b. Qed.
+Lemma not_zero_of n m (A : 'M[R]_(n, m)) f (a : opens A f) : (forall i j, A i j != 0) ->
+  forall i j, (i < n)%N -> (j < m)%N -> f i j != 0.
+Proof. by move=> H i j p q; have := H (Ordinal p) (Ordinal q); rewrite a. Qed.
+Lemma inverse_right n (A : 'M[R]_n) : A \in unitmx -> A *m invmx A = 1%:M.
+Proof. exact: mulmxV. Qed.
+Lemma inverse_left n (A : 'M[R]_n) : A \in unitmx -> invmx A *m A = 1%:M.
+Proof. exact: mulVmx. Qed.
+Lemma unit_of n k (A : 'M[R]_(n, k)) (B : 'M_(k, n)) f g (a : opens A f) (b : opens B g) :
+  A *m B = 1%:M ->
+  forall i j, (i < n)%N -> (j < n)%N -> sum k (fun l => f i l * g l j) = ((i == j)%N)%:R.
+Proof.
+move=> E i j p q; have /matrixP/(_ (Ordinal p) (Ordinal q)) := E; rewrite !mxE => <-.
+by apply: eq_bigr => l _; rewrite a b.
+Qed.
 Lemma opens_letter n m (A : 'M[R]_(n, m)) : opens A (ent A).
 Proof. exact: entE. Qed.
 Local Ltac by_sums := rewrite /sum; do ?[apply: eq_bigr => ? _; rewrite ?mxE] => //.
@@ -260,25 +277,31 @@ Lemma opens_diagr n (v : 'rV[R]_n) f :
   opens v f -> opens (diagr v) (fun i j => if (j == i)%N then f 0%N j else 0).
 Proof. by move=> a i j; rewrite mxE a -val_eqE. Qed.
 End Opens.
-Lemma opens_unit_rows (R : rcfType) n m (A : 'M[R]_(n, m)) f : opens A f ->
+Lemma opens_unit_rows (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) f : opens A f ->
   opens (unit_rows A) (fun i j => f i j / Num.sqrt (sum m (fun l => f i l ^+ 2))).
 Proof.
 move=> a i j; rewrite mxE a; congr (_ / Num.sqrt _); apply: eq_bigr => l _.
 by rewrite a.
 Qed.
+Lemma opens_lengths (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) f : opens A f ->
+  opens (lengths A) (fun i _ => Num.sqrt (sum m (fun l => f i l ^+ 2))).
+Proof. by move=> a i j; rewrite mxE; congr Num.sqrt; apply: eq_bigr => l _; rewrite a. Qed.
 Arguments entries_of {R n m A B f g a b}.
-#[export] Hint Opaque mulmx const_mx map_mx trmx row_mx col_mx scalar_mx perm_mx GRing.add
+Arguments not_zero_of {R n m A f a}.
+Arguments unit_of {R n k A B f g a b}.
+#[export] Hint Opaque mulmx invmx const_mx map_mx trmx row_mx col_mx scalar_mx perm_mx GRing.add
   GRing.zero
   GRing.scale softmax softmax_oo softmax1 ratio rowsum colsum had hquot over rowquot colquot softcap
-  masked causal padding diagc diagr minus_dist2 unit_rows : typeclass_instances.
+  masked causal padding diagc diagr minus_dist2 lengths unit_rows : typeclass_instances.
 #[export] Hint Extern 0 (opens ?A _) => is_var A; exact (opens_letter A) : typeclass_instances.
+#[export] Hint Extern 0 (opens (invmx ?A) _) => exact (opens_letter (invmx A)) : typeclass_instances.
 #[export] Existing Instance opens_mul1 | 1.
 #[export] Existing Instance opens_causal0 | 1.
 #[export] Existing Instances opens_tr opens_add opens_scale opens_one opens_const opens_zero
   opens_perm opens_map opens_row opens_col opens_softmax opens_softmax_oo opens_softmax1
   opens_ratio opens_rowsum opens_colsum opens_had opens_hquot opens_over opens_rowquot
   opens_colquot opens_softcap opens_masked opens_causal opens_padding opens_diagc opens_diagr
-  opens_minus_dist2 opens_unit_rows | 2.
+  opens_minus_dist2 opens_lengths opens_unit_rows | 2.
 #[export] Existing Instance opens_mul | 3.
 
 (* ---- the rules of the checker ---- *)
@@ -351,6 +374,11 @@ Proof.
 case: n => // n _ p; rewrite /sum big_ord_recl /=; apply: ltr_paddr; last exact: p.
 by apply: sumr_ge0 => l _; apply/ltW/p; rewrite /bump /= add1n ltnS.
 Qed.
+Lemma sum_ge0 n f : (forall l, (l < n)%N -> 0 <= f l) -> 0 <= sum n f.
+Proof. by move=> p; apply: sumr_ge0 => l _; exact: p. Qed.
+(* from what is not 0 to its factors; a root that is not 0 is of a positive number *)
+Lemma gt0_of (x : R) : 0 <= x -> x != 0 -> 0 < x.
+Proof. by rewrite lt0r => -> ->. Qed.
 Lemma ent_gt0 n m (A : 'M[R]_(n, m)) : (forall i j, 0 < A i j) ->
   forall i j, (i < n)%N -> (j < m)%N -> 0 < ent A i j.
 Proof. by move=> p i j a b; have := p (Ordinal a) (Ordinal b); rewrite entE. Qed.
@@ -358,9 +386,13 @@ Lemma nat_gt0 n : (0 < n)%N -> 0 < n%:R :> R. Proof. by rewrite ltr0n. Qed.
 End Rules.
 
 (* roots *)
-Lemma sqrt_of (R : rcfType) (x y : R) : 0 < x -> x ^+ 2 = y -> Num.sqrt y = x.
-Proof. by move=> p <-; rewrite sqrtr_sqr gtr0_norm. Qed.
+Lemma sqrt_of (R : rcfType) (x y : R) : 0 <= x -> x ^+ 2 = y -> Num.sqrt y = x.
+Proof. by move=> p <-; rewrite sqrtr_sqr ger0_norm. Qed.
+Lemma root_gt0 (R : rcfType) (x : R) : Num.sqrt x != 0 -> 0 < x.
+Proof. by apply: contraNT; rewrite -leNgt => /ler0_sqrtr ->. Qed.
 
+(* what a hypothesis says of these places *)
+Ltac given := solve [auto | match goal with H : _ |- _ => apply: H; lia end].
 (* 0 < x for what is made of positive numbers, which hypotheses say *)
 Ltac pos := cbv beta;
   lazymatch goal with
@@ -368,24 +400,36 @@ Ltac pos := cbv beta;
   | |- is_true (0 < _ * _)%R => apply: mulr_gt0; pos
   | |- is_true (0 < _^-1)%R => rewrite invr_gt0; pos
   | |- is_true (0 < _ ^+ _)%R => apply: exprn_gt0; pos
-  | |- is_true (0 < sum _ _)%R => apply: sum_gt0 => [|? ?]; [lia | pos]
+  | |- is_true (0 < sum _ _)%R =>
+    first [solve [apply: sum_gt0 => [|? ?]; [lia | pos]] | given]
   | |- is_true (0 < Num.sqrt _)%R => rewrite sqrtr_gt0; pos
   | |- is_true (0 < 1)%R => exact: ltr01
   | |- is_true (0 < ex _ _)%R => exact: ex_gt0
   | |- is_true (0 < _%:R)%R => apply: nat_gt0; lia
-  | _ => solve [auto | match goal with
-      | H : forall i j, _ -> _ -> is_true (0 < ent ?A i j)%R |- is_true (0 < ent ?A _ _)%R =>
-        apply: H; lia end]
+  | _ => given
   end.
-(* x ≠ 0 for these *)
+(* 0 <= x for these, and for squares *)
+Ltac nn := cbv beta;
+  lazymatch goal with
+  | |- is_true (0 <= _ + _)%R => apply: addr_ge0; nn
+  | |- is_true (0 <= ?x * ?x)%R => rewrite -expr2; apply: sqr_ge0
+  | |- is_true (0 <= _ * _)%R => apply: mulr_ge0; nn
+  | |- is_true (0 <= _^-1)%R => rewrite invr_ge0; nn
+  | |- is_true (0 <= _ ^+ 2)%R => apply: sqr_ge0
+  | |- is_true (0 <= _ ^+ _)%R => apply: exprn_ge0; nn
+  | |- is_true (0 <= sum _ _)%R => apply: sum_ge0 => ? ?; nn
+  | |- is_true (0 <= Num.sqrt _)%R => apply: sqrtr_ge0
+  | _ => apply: ltW; pos
+  end.
+(* x ≠ 0 for these, and for what is assumed *)
 Ltac nz :=
   lazymatch goal with
   | |- is_true (_ && _) => apply/andP; split; nz
-  | _ => first [done | assumption | apply: lt0r_neq0; pos]
+  | _ => first [done | assumption | solve [apply: lt0r_neq0; pos] | given]
   end.
 (* roots of roots *)
 Ltac roots := try rewrite -[4%N]/(2 * 2)%N exprM; rewrite ?sqr_sqrtr ?sqrtr_ge0 //;
-  try solve [apply: ltW; pos].
+  try solve [nn].
 (* equal places, and conditions on them *)
 Ltac places := cbv beta; rewrite ?addnK ?addKn ?apK ?apKV;
   first [by [] | lia | rewrite ?ap_lt //; lia].
@@ -406,6 +450,19 @@ Ltac known_entries H name :=
     let a := constr:(ltac:(typeclasses eauto) : opens A _) in
     let b := constr:(ltac:(typeclasses eauto) : opens B _) in
     pose proof (entries_of (a := a) (b := b) H) as name; cbv beta in name
+  end.
+(* that something is not 0, of its entries *)
+Ltac not_zero_entries H name :=
+  lazymatch type of H with forall i j, is_true (fun_of_matrix ?A i j != 0) =>
+    let a := constr:(ltac:(typeclasses eauto) : opens A _) in
+    pose proof (not_zero_of (a := a) H) as name; cbv beta in name
+  end.
+(* that a product is I, of its entries *)
+Ltac unit_entries H name :=
+  lazymatch type of H with ?A *m ?B = _ =>
+    let a := constr:(ltac:(typeclasses eauto) : opens A _) in
+    let b := constr:(ltac:(typeclasses eauto) : opens B _) in
+    pose proof (unit_of (a := a) (b := b) H) as name; cbv beta in name
   end.
 (* entry by entry *)
 Ltac open_entries := eapply by_entries; [typeclasses eauto | typeclasses eauto | cbv beta].

@@ -47,6 +47,7 @@ NODES: Mapping[tuple[str, str], str] = {
     ("Entrywise", "√"): "map_mx Num.sqrt {0}",
     ("Distance", ""): "minus_dist2 {0} {1}",
     ("UnitVectors", "1"): "unit_rows {0}",
+    ("Lengths", "1"): "lengths {0}",
     ("Masked", ""): "masked {0} {1}",
     ("Causal", ""): "causal R {rows} {columns} {2}",
     ("Padding", ""): "padding R {rows} {columns} {2}",
@@ -57,6 +58,7 @@ NODES: Mapping[tuple[str, str], str] = {
     ("ZeroMatrix", ""): "0 : 'M[R]_({rows}, {columns})",
     ("Identity", ""): "1%:M : 'M[R]_{rows}",
     ("Transpose", ""): "{0}^T",
+    ("Inverse", ""): "invmx {0}",
 }
 
 #: Functions of one number, by their names in entry rules.
@@ -94,6 +96,12 @@ def identifier(name: str) -> str:
     if not re.fullmatch(r"[^\W\d_][\w']*", plain):
         raise Refused(f"{name} is not a name in Rocq")
     return f"{plain}_" if plain in _TAKEN else plain
+
+
+def letter(name: str) -> str:
+    """A letter, or the inverse of one."""
+    plain = name.removesuffix("⁻¹")
+    return identifier(name) if plain == name else f"(invmx {identifier(plain)})"
 
 
 def bracketed(text: str) -> str:
@@ -276,21 +284,31 @@ def _node(expr: MatrixExpr, inner: Callable[[sympy.Basic], str]) -> str:
     kind = kind_of(expr)
     if kind not in NODES:
         raise Refused(f"{' '.join(filter(None, kind))} has no definition in Rocq yet")
+    return _filled(NODES[kind], expr, inner)
+
+
+def templated(template: str, expr: MatrixExpr, permuting: Iterable[str]) -> str:
+    """A template about the arguments of a node."""
+    return _filled(template, expr, lambda one: bracketed(matrix(one, permuting)))
+
+
+def _filled(template: str, expr: MatrixExpr, inner: Callable[[sympy.Basic], str]) -> str:
+    name = type(expr).__name__
     rows, columns = map(size, expr.shape)
-    lifted = kind[0] == "Stacked" and hiding(expr)
+    lifted = name == "Stacked" and hiding(expr)
 
     def part(one: sympy.Basic) -> str:
         return f"(map_mx Some {inner(one)})" if lifted and not hiding(one) else inner(one)
 
     args = [
         size(one)
-        if isinstance(one, sympy.Expr) and one.is_integer and kind[0] in _HIDING
+        if isinstance(one, sympy.Expr) and one.is_integer and name in _HIDING
         else part(one)
-        if "{" + str(k) + "}" in NODES[kind]
+        if "{" + str(k) + "}" in template
         else ""
         for k, one in enumerate(expr.args)
     ]
-    return NODES[kind].format(*args, rows=rows, columns=columns)
+    return template.format(*args, rows=rows, columns=columns)
 
 
 def sizes_in(parts: Iterable[sympy.Basic]) -> list[str]:

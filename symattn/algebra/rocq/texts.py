@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
@@ -24,6 +25,8 @@ from symattn.algebra.certificate import (
     terms_of,
     variable,
 )
+from symattn.algebra.rocq.comments import Comments
+from symattn.algebra.rocq.divisors import Divisor
 from symattn.algebra.rocq.equations import product_text, summed_text, to_power
 from symattn.algebra.rocq.terms import (
     FUNCTIONS,
@@ -32,6 +35,7 @@ from symattn.algebra.rocq.terms import (
     fraction,
     identifier,
     leaf_text,
+    letter,
     nat,
     plain,
     root,
@@ -52,10 +56,18 @@ class Spelling(Checker):
     """
 
     def __init__(
-        self, steps: Sequence[Step], positive: Sequence[str], orders: dict[Atom, int]
+        self,
+        steps: Sequence[Step],
+        positive: Sequence[str],
+        orders: dict[Atom, int],
+        comments: Comments,
+        divisors: Sequence[Divisor],
     ) -> None:
         super().__init__(steps, positive)
-        self.orders = orders
+        self.orders, self.comments, self.divisors = orders, comments, divisors
+        #: What is said of atoms by hypotheses about divisors, and the proofs.
+        self.assumed: list[tuple[re.Pattern[str], str]] = []
+        self.given: list[str] = []
         #: What names in a script end with.
         self.numbers = count(1)
         #: Identities of polynomials, by what they say.
@@ -99,8 +111,8 @@ class Spelling(Checker):
     def rooted_power(self, atom: Atom, p: Fraction) -> tuple[int, int]:
         """So many times the root of this order."""
         order = self.orders[atom] = lcm(self.orders.get(atom, 1), p.denominator)
-        if order > 1 and (atom[0] in ("sum", "poly") or not self.is_positive(atom)):
-            what = "a sum" if atom[0] in ("sum", "poly") else "what may be negative"
+        if order > 1 and (atom[0] == "poly" or not self.is_nonnegative(atom)):
+            what = "a sum" if atom[0] == "poly" else "what may be negative"
             raise Refused(f"a root of {what} has no proof in Rocq yet")
         return int(p * order), order
 
@@ -121,7 +133,7 @@ class Spelling(Checker):
         """An atom."""
         match atom:
             case ("entry", name, i, j):
-                return f"ent {identifier(name)} {nat(i, places)} {nat(j, places)}"
+                return f"ent {letter(name)} {nat(i, places)} {nat(j, places)}"
             case ("name", "π", _):
                 raise Refused("π has no term in Rocq yet")
             case ("name", name, _):
@@ -193,14 +205,21 @@ class Spelling(Checker):
     def entry_text(self, rule: r.Entry, env: Env, depth: int) -> str:
         """An entry of a letter, of what it stands for, of a permutation matrix."""
         matrix, i, j = rule.matrix, rule.row, rule.column
-        if type(matrix) is not sympy.MatrixSymbol:
-            raise Refused(f"an entry of {type(matrix).__name__} has no term in Rocq yet")
-        if matrix.name in self.here.means:
-            return self.rule_text(r.rule_of(self.here.means[matrix.name], i, j), env, False, depth)
+        match matrix:
+            case sympy.Inverse(arg=sympy.MatrixSymbol(name=base)):
+                name = f"{base}⁻¹"
+            case sympy.MatrixSymbol(name=name):
+                pass
+            case _:
+                raise Refused(f"an entry of {type(matrix).__name__} has no term in Rocq yet")
+        if name in self.here.means:
+            return self.rule_text(r.rule_of(self.here.means[name], i, j), env, False, depth)
         row, column = (self.index_text(one, env) for one in (i, j))
-        if matrix.name in self.permuted:
-            return f"(ap {identifier(matrix.name)} {row} == {plain(column)})%N%:R"
-        return f"ent {identifier(matrix.name)} {row} {column}"
+        if name in self.permuted:
+            return f"(ap {identifier(name)} {row} == {plain(column)})%N%:R"
+        if {name, name.removesuffix("⁻¹")} & {*self.here.means, *self.permuted}:
+            raise Refused("the inverse of a letter with a meaning has no term in Rocq yet")
+        return f"ent {letter(name)} {row} {column}"
 
     def index_text(self, index: r.Index, env: Env) -> str:
         """An index as the rule has it, forms being put in for its letters."""

@@ -39,6 +39,7 @@ from symattn.algebra.certificate import (
     times,
     variable,
 )
+from symattn.algebra.rocq.assuming import Assuming
 from symattn.algebra.rocq.equations import (
     Equation,
     Piece,
@@ -56,16 +57,16 @@ from symattn.algebra.rocq.equations import (
     turned,
     within,
 )
-from symattn.algebra.rocq.sums import Rewriter
-from symattn.algebra.rocq.terms import bracketed, fraction, identifier, nat
+from symattn.algebra.rocq.terms import bracketed, fraction, identifier, letter, nat
 from symattn.algebra.rocq.texts import operation
 from symattn.nodes import rule as r
 
 
-class Entries(Rewriter):
+class Entries(Assuming):
     """A checker that proves what entry rules are."""
 
     def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
+        self.comments.entry = self.comments.entry or (i, j)
         if not isinstance(expr, MatrixExpr):
             self.keep(self.of_scalar(expr, {}))
         return super().entry(expr, i, j, head)
@@ -74,7 +75,8 @@ class Entries(Rewriter):
         with self.framed() as inside:
             poly = super().value(rule, env)
         one = self.of_rule(rule, env, poly, inside)
-        self.keep(replace(one, poly=poly, rule=rule))
+        comment = self.comments.of_rule(rule, env, poly) if one.script else ""
+        self.keep(replace(one, poly=poly, rule=rule, comment=comment))
         return poly
 
     def of_rule(self, rule: r.Rule, env: Env, poly: Poly | None, inside: list[Any]) -> Equation:
@@ -99,8 +101,10 @@ class Entries(Rewriter):
                 return self.of_total(rule, env, left, some(poly), inside)
             case r.Cases():
                 return self.of_cases(rule, env, left, poly, inside)
-        given = inside[::-1] if isinstance(rule, r.Over) else inside
-        return self.combined(lambda texts: operation(rule, texts), some(poly), *given)
+        if isinstance(rule, r.Over):
+            inside = inside[::-1]
+            self.not_zero(inside[1], env)
+        return self.combined(lambda texts: operation(rule, texts), some(poly), *inside)
 
     def of_entry(
         self, rule: r.Entry, env: Env, left: str, poly: Poly, inside: list[Equation]
@@ -120,12 +124,11 @@ class Entries(Rewriter):
             return self.chain(
                 Equation(left, meant.left, (*moved, "by [].") if moved else ()), meant
             )
-        name = rule.matrix.name
-        if name in self.permuted:
+        atom = next((atom for mono in poly for atom, _ in mono), ("δ",))
+        if atom[0] == "δ":  # of a permutation
             return self.condition_is(left, poly)
-        ((mono, _),) = poly.items()
-        rooted = any(self.orders.get(atom, 1) > 1 for atom, _ in mono)
-        script = "by roots." if rooted else f"congr (ent {identifier(name)} _ _); places."
+        rooted = self.orders.get(atom, 1) > 1
+        script = "by roots." if rooted else f"congr (ent {letter(atom[1])} _ _); places."
         return self.known(poly, left, (script,))
 
     def of_hidden(self, left: str, poly: Poly | None, inside: list[Equation]) -> Equation:
@@ -270,8 +273,9 @@ class ProofWriter(Entries):
         step = self.left[0] if self.left else {}
         with self.framed() as inside:
             out = super().total(bound, mono)
-        one = self.rewritten(step, bound, atoms_of(mono), inside)
-        self.keep(replace(self.chain(one, inside[-1]), poly=out))
+        one = self.chain(self.rewritten(step, bound, atoms_of(mono), inside), inside[-1])
+        said = self.comments.of_sum(bound, mono, out) if one.script else ""
+        self.keep(replace(one, poly=out, comment=f"{step['rule']}: {said}" if said else ""))
         return out
 
     def substituted(self, mono: Mono, values: Mapping[str, Form]) -> Poly:
@@ -285,11 +289,9 @@ class ProofWriter(Entries):
             if not indices(atom) & set(values):
                 about.append({frozenset({(atom, p)}): Fraction(1)})
                 turned.append(1)
-            elif order == 1:
-                about.append(one)
-                turned.append(turns)
             else:
-                raise Refused("a root that an index is put in for has no proof in Rocq yet")
+                about.append(one if order == 1 else self.root_of(one, order))
+                turned.append(turns)
 
         def template(given: Sequence[str]) -> str:
             words = [to_power(*pair) for pair in zip(given, turned, strict=True)]
@@ -297,6 +299,15 @@ class ProofWriter(Entries):
 
         self.keep(self.combined(template, out, *about))
         return out
+
+    def root_of(self, one: Equation, order: int) -> Equation:
+        """The root of both sides of an equation whose right side is an atom."""
+        inner = some(one.poly)
+        if order > 2 or len(inner) != 1:
+            raise Refused("a root that an index is put in for has no proof in Rocq yet")
+        poly, name = self.power(inner, Fraction(1, 2)), self.fresh("Q")
+        script = (*have(name, one), f"apply: (sqrt_of _ (esym {name})); nn.")
+        return self.known(poly, f"Num.sqrt ({one.left})", script)
 
     def changed(self, atom: Atom, values: Mapping[str, Form]) -> Poly:
         with self.framed() as inside:
@@ -308,7 +319,7 @@ class ProofWriter(Entries):
             return out
         match atom:
             case ("entry", name, *_):
-                one = self.known(out, left, (f"congr (ent {identifier(name)} _ _); places.",))
+                one = self.known(out, left, (f"congr (ent {letter(name)} _ _); places.",))
             case ("index", _):
                 one = self.known(out, left, ("by rewrite ?natrD ?natrM.",))
             case ("δ", *_):
@@ -379,14 +390,16 @@ class ProofWriter(Entries):
             out = super().simplified(left)
         match step["rule"]:
             case "zero":
-                self.keep(self.algebra(lambda g: g[0], lambda g: "0", left))
+                one = self.algebra(lambda g: g[0], lambda g: "0", left)
             case "meet":
                 about: list[Poly | Equation] = [{mono: Fraction(1)} for mono, _ in terms]
                 about[step["term"]] = self.met(step, terms[step["term"]][0], inside[0])
                 numbers = [c for _, c in terms]
-                self.keep(self.combined(lambda g: sum_text(numbers, g), out or {}, *about))
+                one = self.combined(lambda g: sum_text(numbers, g), out or {}, *about)
             case rule:
                 raise Refused(f"the rule {rule} has no lemma in Rocq yet")
+        said = self.comments.of_difference(left, out or {})
+        self.keep(replace(one, comment=f"{step['rule']}: {said}" if said else ""))
         return out
 
     def met(self, step: Step, mono: Mono, moved: Equation) -> Equation:
@@ -419,6 +432,7 @@ class ProofWriter(Entries):
                 "what follows from products of assumed equations has no proof in Rocq yet"
             )
         super().vanishes(difference)
+        self.comments.entry = ()
         steps = [*self.frames[-1]]
         self.frames[-1].clear()
         left, right = sides

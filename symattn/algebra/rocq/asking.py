@@ -1,0 +1,48 @@
+"""Rocq, asked whether it accepts theorems: `coqc`, where a machine has it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from symattn.algebra.rocq.terms import library
+
+#: What `coqc` says of a proof that stands on no axiom.
+_CLOSED = "Closed under the global context"
+
+
+def asked(theorems: Sequence[str], seconds: float) -> Iterator[str]:
+    """Why Rocq does not accept each of these files; "" where it does."""
+    program = shutil.which("coqc")
+    if program is None:
+        yield from ["there is no coqc" for _ in theorems]
+        return
+    with TemporaryDirectory() as folder:
+        end = time.monotonic() + seconds
+
+        def compiled(name: str, text: str) -> tuple[str, str]:
+            """What is printed, and why the file is not compiled."""
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+            command = [program, "-w", "none", "-Q", ".", "Symattn", name]
+            try:
+                ran = subprocess.run(  # noqa: S603  the program is Rocq, found by its name
+                    command,
+                    cwd=folder,
+                    capture_output=True,
+                    text=True,
+                    timeout=max(end - time.monotonic(), 0.0),
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                return "", f"coqc is not done in {seconds:g} s"
+            why = (ran.stderr.splitlines() or ["coqc refuses it"])[-1] if ran.returncode else ""
+            return ran.stdout, why
+
+        lacking = compiled("symattn.v", library())[1] if theorems else ""
+        for text in theorems:
+            printed, why = ("", lacking) if lacking else compiled("statement.v", text)
+            yield why or ("" if printed.strip() == _CLOSED else "it stands on axioms")

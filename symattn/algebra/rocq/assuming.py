@@ -1,0 +1,77 @@
+"""What hypotheses about divisors say of the factors of these: not 0, or positive."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+from symattn.algebra.certificate import (
+    Atom,
+    Env,
+    Form,
+    Refused,
+    atoms_of,
+    linear,
+    names,
+    number,
+    spelled,
+)
+from symattn.algebra.rocq.divisors import COLUMN, ROW
+from symattn.algebra.rocq.equations import Equation, have, some
+from symattn.algebra.rocq.sums import Rewriter
+from symattn.algebra.rocq.terms import identifier, nat
+
+
+class Assuming(Rewriter):
+    """A checker that proves that divisors are not 0."""
+
+    def not_zero(self, below: Equation, env: Env) -> None:
+        """Show of the factors of a divisor what the hypothesis about it says of them."""
+        poly = some(below.poly)
+        content, rest, _ = self.primitive(poly)
+        factors = [atom for atom, _ in atoms_of(content)]
+        factors += [("poly", frozenset(rest.items()))] if len(rest) > 1 else []
+        plain = self.plainly()
+        for atom in factors:
+            if not ((plain.is_positive(atom) and plain.is_filled(atom)) or self.is_assumed(atom)):
+                self.assume(atom, below, env)
+
+    def assume(self, atom: Atom, below: Equation, env: Env) -> None:
+        """Show of a factor of a divisor that it is not 0, or positive."""
+        order, (how, places) = self.orders.get(atom, 1), self.by_hypothesis(below.left, env)
+        free = frozenset().union(*map(names, places))
+        own = sorted(free | self.needed(free), key=lambda name: int(name[1:]))
+        name, given, zero, equal = map(self.fresh, "NDZE")
+        is_positive = order > 1 or self.plainly().is_nonnegative(atom)
+        text = self.base(atom, 1, None)
+        ranges = [f"({identifier(n)} < {nat(self.sizes[n])})%N" for n in own]
+        said = [f"forall {identifier(n)}, {size} ->" for n, size in zip(own, ranges, strict=True)]
+        first = "apply: root_gt0." if order > 1 else "apply: gt0_of; first by nn."
+        self.given.extend(
+            [
+                " ".join(
+                    [f"have {name} :", *said, f"0 < {text}." if is_positive else f"{text} != 0."]
+                ),
+                *(f"move=> {identifier(n)} lt{identifier(n)}." for n in own),
+                f"have {given} : {below.left} != 0 by {how}.",
+                *(have(equal, below) if below.script else ()),
+                *([first] if is_positive else []),
+                f"apply: contraNneq {given} => {zero}.",
+                *([f"apply/eqP; apply: (etrans {equal})."] if below.script else ["apply/eqP."]),
+                f"by rewrite {zero}; ring.",
+            ]
+        )
+        pattern = re.sub(r"\\#\d+", r"[^],]+", re.escape(spelled(atom)))
+        self.assumed.append((re.compile(pattern), "0 <" if is_positive else "0 !="))
+
+    def by_hypothesis(self, text: str, env: Env) -> tuple[str, tuple[Form, ...]]:
+        """The proof that a divisor is not 0 from the hypothesis about it, and at which places."""
+        for k, one in enumerate(self.divisors):
+            if not one.shape and self.rule_text(one.value, {}) == text:
+                return f"exact: k'divisor{k}", ()
+            rows, columns = (linear(size, {}) for size in one.shape or (1, 1))
+            for i, j in product([number(0), *env.values()], repeat=2):
+                inside = self.plainly().holds([*self.within(i, rows), *self.within(j, columns)])
+                if inside and self.rule_text(one.value, {ROW: i, COLUMN: j}) == text:
+                    return f"apply: (k'divided{k} {nat(i)} {nat(j)}); places", (i, j)
+        raise Refused("a division by what may be 0 has no proof in Rocq yet")

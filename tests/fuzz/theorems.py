@@ -1,0 +1,352 @@
+"""``python -m tests.fuzz.theorems --count 500 --seed 0``: proofs of Rocq with other statements.
+
+A side of a true statement is changed: a transpose, a factor, a mask or a size. What is read back of
+the theorem of that has to be what symattn's own evaluation makes of the changed statement. Then
+Rocq gets it with the proof of the true statement, and has to refuse it, unless the numbers say that
+it is true as well. Rocq has to find the statement well-formed, and to accept the unchanged proof.
+The same seed gives the same statements; the table counts.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sympy
+
+from symattn import SymattnError
+from symattn.algebra.certificate import Goal, goal_of
+from symattn.algebra.counterexample import Side
+from symattn.algebra.equality import stated
+from symattn.algebra.rocq.export import Document, Exporting, exported
+from symattn.algebra.rocq.terms import identifier, library
+from symattn.algebra.traces import certificate
+from symattn.arithmetic.balls import BALLS
+from symattn.arithmetic.enclosure import precision
+from symattn.nodes.lines import UnitVectors
+from symattn.nodes.masks import Causal, Masked, Padding
+from symattn.nodes.normalise import RowRatio, Softmax
+from symattn.nodes.scale import Quotient
+from tests.fuzz.asking import options
+from tests.oracle import Statement, agree
+from tests.rocq import Theorem, theorem
+from tests.statements import STATEMENTS
+
+Matrix = sympy.MatrixExpr
+
+#: How many statements are made of one.
+EACH = 10
+
+
+# ---- changes -----------------------------------------------------------------------------------
+
+
+def transposed(part: Any, rng: random.Random) -> Any:
+    """A function of columns for one of rows, or the transpose of a square matrix."""
+    if isinstance(part, (Softmax, RowRatio, UnitVectors)) and not part.args[0].has(Masked):
+        return sympy.Transpose(part.func(sympy.Transpose(part.args[0]), *part.args[1:]))
+    if isinstance(part, Matrix) and part.rows == part.cols and not part.has(Masked):
+        return sympy.Transpose(part)
+    return part
+
+
+def multiplied(part: Any, rng: random.Random) -> Any:
+    """A multiple."""
+    plain = isinstance(part, Matrix) and not part.has(Causal, Padding) and part.rows != 1
+    return sympy.MatMul(rng.choice((2, 3, -1)), part).doit(deep=False) if plain else part
+
+
+def masked(part: Any, rng: random.Random) -> Any:
+    """A mask where there was none, another one, or none."""
+    match part:
+        case Causal(args=(rows, columns, start)):
+            return Causal(rows, columns, start + 1)
+        case Padding(args=(rows, columns, kept)):
+            return Padding(rows, columns, kept + 1)
+        case Softmax(args=(Masked(args=(scores, _)), axis)):
+            return Softmax(scores, axis)
+        case Softmax(args=(scores, axis)) if axis == 1 and not scores.has(Causal, Padding):
+            return Softmax(Masked(scores, Causal(*scores.shape, 0)), axis)
+    return part
+
+
+def resized(part: Any, rng: random.Random) -> Any:
+    """Another size in a number; a quotient by a size."""
+    if isinstance(part, Quotient) and part.args[1].free_symbols:
+        return Quotient(part.args[0], sympy.sqrt(2) * part.args[1])
+    if (
+        isinstance(part, Matrix)
+        and not isinstance(part, Quotient)
+        and not part.has(Causal, Padding)
+    ):
+        sizes = [one for one in part.shape if one.is_Symbol]
+        return Quotient(part, rng.choice(sizes)) if sizes else part
+    return part
+
+
+CHANGES: Mapping[str, Callable[[Any, random.Random], Any]] = {
+    "a transpose": transposed,
+    "a factor": multiplied,
+    "a mask": masked,
+    "a size": resized,
+}
+
+
+def changed(goal: Goal, kind: str, rng: random.Random) -> Goal | None:
+    """The statement with one part of a side changed; None where nothing can be."""
+    which = rng.choice(("left", "right"))
+    side = getattr(goal, which)
+    parts = [*dict.fromkeys(sympy.preorder_traversal(side))]
+    for part in rng.sample(parts, len(parts)):
+        with suppress(SymattnError, TypeError, ValueError):
+            new = CHANGES[kind](part, rng)
+            out = side.xreplace({part: new}) if new != part else side
+            if out != side and getattr(out, "shape", ()) == getattr(side, "shape", ()):
+                return replace(goal, **{which: out})
+    return None
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+def drawn(goal: Goal, random_: np.random.Generator) -> dict[Any, Any]:
+    """Values of sizes, numbers and letters, the last by their names."""
+    parts = [part for side in (goal.left, goal.right) for part in sympy.preorder_traversal(side)]
+    letters = {part for part in parts if isinstance(part, sympy.MatrixSymbol)}
+    symbols = {s for side in (goal.left, goal.right) for s in side.free_symbols if s.is_Symbol}
+    symbols |= {s for one in letters for size in one.shape for s in size.free_symbols}
+    sizes = [one for one in sorted(symbols, key=str) if one.is_integer]
+    out: dict[Any, Any] = dict(
+        zip(sizes, map(int, random_.permutation(len(sizes)) + 2), strict=True)
+    )
+    out |= {one: float(random_.uniform(0.5, 2)) for one in symbols if not one.is_integer}
+    numbers = dict(out)
+    for one in sorted(letters, key=str):
+        rows, columns = (int(sympy.sympify(size).subs(numbers)) for size in one.shape)
+        out[one.name] = random_.uniform(-1, 1, (rows, columns))
+        if one.name in goal.positive:
+            out[one.name] = np.abs(out[one.name]) + 0.1
+        if one.name in goal.permuting:
+            out[one.name] = np.eye(rows)[random_.permutation(rows)]
+    return out
+
+
+def own_value(side: Any, values: Mapping[Any, Any]) -> Any:
+    """What symattn evaluates a side to."""
+    letters = {name: BALLS.array(value) for name, value in values.items() if isinstance(name, str)}
+    numbers = {name: value for name, value in values.items() if not isinstance(name, str)}
+    with precision(80):
+        found = Side(side).value(letters, BALLS, numbers)
+    return np.array([[float(x.mid()) if x.is_finite() else np.nan for x in row] for row in found])
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A changed statement, its theorem, whether that says the same, and whether it is true."""
+
+    kind: str
+    goal: Goal
+    statement: str
+    is_read_back: bool
+    is_true: bool
+
+
+def judged(kind: str, goal: Goal, seed: int) -> Judged:
+    """A statement, judged in numbers at a few sizes."""
+    document = Document(Exporting(goal, [], {}), "statement")
+    statement = document.statement()
+    found = theorem(f"Theorem {statement}.\nProof.")
+    same, true = True, True
+    for number in range(4):
+        values = drawn(goal, np.random.default_rng((seed, number)))
+        known = {identifier(str(name)): value for name, value in values.items()}
+        with np.errstate(all="ignore"):
+            said = found.sides(known)
+            own = [own_value(side, values) for side in (goal.left, goal.right)]
+        same &= all(map(agree, said, own)) and obeys(found, known)
+        true &= agree(*own)
+    return Judged(kind, goal, statement, same, true)
+
+
+def obeys(found: Theorem, known: Mapping[str, Any]) -> bool:
+    """Whether numbers that are drawn obey all hypotheses."""
+    return all(found.obeyed(known).values())
+
+
+# ---- Rocq --------------------------------------------------------------------------------------
+
+
+class Rocq:
+    """Rocq in a folder with the library."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "symattn.v").write_text(library(), encoding="utf-8")
+        command = [*self.command("coqc"), "symattn.v"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+    @staticmethod
+    def command(program: str) -> list[str]:
+        """A program of Rocq and where the library is."""
+        return [shutil.which(program) or program, "-w", "none", "-Q", ".", "Symattn"]
+
+    def accepted(self, text: str, statements: Sequence[str]) -> list[tuple[bool, bool]]:
+        """Whether each statement is well-formed, and is proven by the proof of a file."""
+        own = re.search(r"^Theorem (.*?)\.\nProof\.", text, re.DOTALL | re.MULTILINE)
+        assert own is not None
+        proof = text[own.end() :].partition("\nQed.\n")[0].splitlines()
+        with Session(self.command("coqtop"), self.folder) as session:
+            head = ["Set Silent.", *text[: own.start()].splitlines(), "Set Default Timeout 30."]
+            assert session.hears(head)
+            out = [session.proves(k, one, proof) for k, one in enumerate(statements)]
+            assert session.hears(["End Statement."])
+            assert all(session.stands_alone(f"proven{k}") for k, (_, is_) in enumerate(out) if is_)
+        return out
+
+
+class Session:
+    """A dialogue with Rocq, which is told no more of a proof behind an error."""
+
+    def __init__(self, command: Sequence[str], folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [*command, "-q"],
+            cwd=folder,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            stream.close()
+
+    def said(self, lines: Sequence[str]) -> str:
+        """What is said to a few lines."""
+        into, out = self.process.stdin, self.process.stdout
+        assert into is not None
+        assert out is not None
+        into.write("\n".join([*lines, "Locate no_such_name.", ""]))
+        into.flush()
+        heard: list[str] = []
+        while not heard or "No object of basename no_such_name" not in heard[-1]:
+            heard.append(out.readline())
+            assert heard[-1], "Rocq has gone"
+        return "".join(heard)
+
+    def hears(self, lines: Sequence[str]) -> bool:
+        """Whether it takes all lines."""
+        return all("Error:" not in self.said(lines[k : k + 8]) for k in range(0, len(lines), 8))
+
+    def proves(self, k: int, statement: str, proof: Sequence[str]) -> tuple[bool, bool]:
+        """Whether a statement is well-formed, and whether these lines prove it."""
+        variables, _, says = statement.removeprefix("statement ").partition(" :\n")
+        formed = self.hears([f"Definition says{k} {variables} : Prop :=\n{says}."])
+        begin = f"Theorem proven{k} {variables} :\n{says}."
+        proven = self.hears([begin, "Proof.", *proof, "Qed."])
+        self.said(["Abort All."])
+        return formed, proven
+
+    def stands_alone(self, name: str) -> bool:
+        """Whether a theorem stands on no axiom."""
+        return "Closed under the global context" in self.said([f"Print Assumptions {name}."])
+
+
+# ---- all of it ---------------------------------------------------------------------------------
+
+
+def sources(rng: random.Random) -> Iterator[tuple[Goal, str]]:
+    """True statements without equations that are assumed, and the files of their theorems."""
+    rows = [row for row in STATEMENTS if row.holds and not set(row.options) & {"sizes", "where"}]
+    for row in rng.sample(rows, len(rows)):
+        with suppress(SymattnError):
+            yield source(row)
+
+
+def source(row: Statement) -> tuple[Goal, str]:
+    """A statement and the file of its theorem."""
+    found = certificate(next(stated(row.text, None, **row.options)))
+    return goal_of(found["statement"]), exported(found)
+
+
+def made(goal: Goal, rng: random.Random) -> Iterator[Judged]:
+    """Statements that are made of one."""
+    seen = {goal}
+    for number in range(EACH):
+        kind = [*CHANGES][number % len(CHANGES)]
+        other = changed(goal, kind, rng)
+        if other is not None and other not in seen:
+            seen.add(other)
+            with suppress(SymattnError):  # what has no term
+                yield judged(kind, other, number)
+
+
+def tried(rocq: Rocq, goal: Goal, text: str, rng: random.Random) -> Iterator[tuple[Judged, str]]:
+    """What becomes of the statements that are made of one."""
+    itself = judged("none", goal, 0)
+    others = [*made(goal, rng)]
+    answers = rocq.accepted(text, [itself.statement, *(one.statement for one in others)])
+    for one, (formed, accepted) in zip([itself, *others], answers, strict=True):
+        if not formed:
+            yield one, "no statement of Rocq"
+        elif not one.is_read_back:
+            yield one, "read back otherwise"
+        elif one is itself:
+            yield one, "true, accepted" if accepted and one.is_true else "not accepted itself"
+        elif accepted:
+            yield one, "true, accepted" if one.is_true else "false, accepted"
+        else:
+            yield one, "true, refused" if one.is_true else "false, refused"
+
+
+#: What may come of a statement; all else is a finding.
+GOOD = ("true, accepted", "true, refused", "false, refused")
+
+
+def outcomes(count: int, seed: int) -> Iterator[tuple[Judged, str]]:
+    """So many changed statements, and what came of each."""
+    rng, left = random.Random(seed), count
+    with tempfile.TemporaryDirectory() as folder:
+        rocq = Rocq(Path(folder))
+        for goal, text in sources(rng):
+            for one, word in tried(rocq, goal, text, rng):
+                left -= one.kind != "none"
+                yield one, word
+            if left <= 0:
+                return
+
+
+def main() -> int:
+    """Change, ask and print."""
+    arguments = options(__doc__, count=500, seed=0)
+    counts: Counter[tuple[str, str]] = Counter()
+    for one, word in outcomes(arguments.count, arguments.seed):
+        counts[one.kind, word] += 1
+        if word not in GOOD:
+            print(f"{word}: {one.kind}: {one.goal.left} = {one.goal.right}", flush=True)
+    words = [*GOOD, *sorted({word for _, word in counts} - {*GOOD})]
+    print(" | ".join(["changed", *words]))
+    for kind in ("none", *CHANGES):
+        print(" | ".join([kind, *(str(counts[kind, word]) for word in words)]))
+    return int(any(word not in GOOD for _, word in counts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
