@@ -56,7 +56,7 @@ RULES: Mapping[str, str] = {
     "range": "an index runs through 0 … size − 1, as k t + r for r < k, t cut at points within",
     "delta": "Σ_l [l = k] f(l) = f(k) for 0 ≤ k < size, and 0 for a k outside",
     "identity": "Σ_l a_il b_lj = [i = j] for a matrix and its inverse, l through all rows",
-    "first": "Σ_j [j is the first of the largest z] = 1, and times z_j the largest, j through all",
+    "line": "what a sum is along a whole line, of which a function of that line is defined by it",
     "count": "Σ_l c = size · c",
     "permute": "Σ_l f(l) = Σ_l f(π(l)), l through all that π permutes",
     "merge": "c Σ_l f(l) = Σ_l c f(l)",
@@ -64,10 +64,6 @@ RULES: Mapping[str, str] = {
     "hypothesis": "a sum is replaced by what an assumed equation gives for it",
     "keep": "no assumed equation applies to this sum",
     "meet": "[i = j] f(i) = [i = j] f(j)",
-    "threshold": "Σ_l |z_l − τ(z)| = 2 − Σ_l z_l + size · τ(z), since Σ_l max(0, z_l − τ(z)) = 1",
-    "sign": "x ≥ 0 or x ≤ 0: the difference is 0 in both cases",
-    "logarithm": "Σ_k c_k ln p_k + t = 0 where Π_k p_k^(c_k) e^t = 1",
-    "prefix": "a sum from a to b is the sum from 0 to b minus that from 0 to a",
     "zero": "the difference is the polynomial 0 over the atoms",
 }
 
@@ -430,6 +426,12 @@ def renamed_mono(mono: Mono, new: Mapping[str, Form]) -> Mono:
     return frozenset((renamed(atom, new), p) for atom, p in mono)
 
 
+def along_line(line: Atom, index: str) -> Poly:
+    """The entries of a line, its index being this one."""
+    _, _, (own, _), items = line
+    return dict(renamed_items(items, {own: variable(index)}))
+
+
 def renamed_items(items: Iterable[tuple[Mono, Fraction]], new: Mapping[str, Form]) -> Items:
     """The terms of a polynomial with indices exchanged."""
     return frozenset((renamed_mono(mono, new), c) for mono, c in items)
@@ -626,8 +628,6 @@ class Checker:
         self.units: dict[Unit, Form] = {}
         #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
         self.rooted: set[Items] = set()
-        #: Polynomials that are ≥ 0 (1) or ≤ 0 (−1) in the case at hand.
-        self.signs: dict[Items, int] = {}
         #: How many indices have a name.
         self.count = 0
 
@@ -699,16 +699,19 @@ class Checker:
         self.sizes[name] = size
         return name
 
-    def nonnegative(self, one: Form) -> bool:
+    def nonnegative(self, one: Form, inside: Mapping[str, Form] = {}) -> bool:
         """Whether a form is ≥ 0 throughout the ranges of its indices, for all sizes.
+
+        `inside` are the ranges of the indices of sums, beside those that are open.
 
         An index that no other range depends on is put at the end of its range that is worse,
         by the sign of what it is multiplied by, which has to be the same throughout;
         where the range is empty there is nothing that could be wrong.
         """
+        sizes = {**self.sizes, **inside}
         while True:
             places = [pair for pair in one if isinstance(pair[0], tuple)]
-            free = names(one) & set(self.sizes)
+            free = names(one) & set(sizes)
             if places:
                 atom, c = max(places, key=lambda pair: len(str(pair)))
                 if atom[0] != "π":
@@ -716,15 +719,15 @@ class Checker:
                 end = number(0) if c > 0 else plus_form(self.permuted[atom[1]], number(-1))
                 one = plus_form(form(pair for pair in one if pair[0] != atom), end, c)
             elif free:
-                needed = self.needed(free)
+                needed = _needed(free, sizes)
                 last = next((name for name in sorted(free) if name not in needed), None)
                 slope, _ = quotient_form(one, variable(last)) if last else ((), one)
                 if last is None or last in names(slope):
                     return False
-                if self.nonnegative(slope):
+                if self.nonnegative(slope, inside):
                     end = number(0)
-                elif self.nonnegative(form((atom, -c) for atom, c in slope)):
-                    end = plus_form(self.sizes[last], number(-1))
+                elif self.nonnegative(form((atom, -c) for atom, c in slope), inside):
+                    end = plus_form(sizes[last], number(-1))
                 else:
                     return False
                 one = put(one, {last: end})
@@ -733,19 +736,9 @@ class Checker:
         if names(one):
             return False
         # a size is at least 1, +k at least 0: n is 1 + (n - 1)
-        sizes = {factor for atom, _ in one for factor in factors_of(atom) if factor[0] != "+"}
-        raised = put(one, {size: plus_form(variable(size), number(1)) for size in sizes})
+        least = {factor for atom, _ in one for factor in factors_of(atom) if factor[0] != "+"}
+        raised = put(one, {size: plus_form(variable(size), number(1)) for size in least})
         return all(c >= 0 for _, c in raised)
-
-    def needed(self, inside: Iterable[str]) -> set[str]:
-        """The indices that the ranges of these depend on."""
-        found: set[str] = set()
-        left = list(inside)
-        while left:
-            more = names(self.sizes.get(left.pop(), ())) - found
-            found |= more
-            left += more
-        return found
 
     def within(self, at: Form, size: Form) -> Needs:
         """The obligations of 0 ≤ at < size."""
@@ -811,9 +804,9 @@ class Checker:
         return False
 
     def is_nonnegative(self, atom: Atom) -> bool:
-        """Whether an atom is ≥ 0, also in the case at hand, or a root is taken of it."""
+        """Whether an atom is ≥ 0, or a root is taken of it."""
         items = frozenset(single(atom).items())
-        if items in self.rooted or self.signs.get(items) == 1:
+        if items in self.rooted:
             return True
         match atom:
             case ("δ" | "first", *_) | ("fn", "abs", _):
@@ -826,27 +819,21 @@ class Checker:
                 return items in self.rooted or self.all_nonnegative(dict(items))
         return self.is_positive(atom)
 
-    def sign(self, mono: Mono) -> int:
-        """1 where a product is ≥ 0, −1 where it is ≤ 0, 0 where that is not known."""
-        out = 1
-        for atom, p in mono:
-            if p % 2 == 0 or self.is_nonnegative(atom):
-                continue
-            known = self.signs.get(frozenset(single(atom).items()), 0)
-            out *= known if p.denominator == 1 else 0
-        return out
+    def is_square(self, mono: Mono) -> bool:
+        """Whether a product is of even powers and of what is ≥ 0."""
+        return all(p % 2 == 0 or self.is_nonnegative(atom) for atom, p in mono)
 
     def all_nonnegative(self, poly: Poly) -> bool:
-        """Whether a sum is of terms ≥ 0, of c (|x| ± x), and of what is ≥ 0 in the case at hand."""
-        known = [scaled(dict(items), sign) for items, sign in self.signs.items()]
+        """Whether a sum is of terms ≥ 0 and of c (|x| ± x)."""
+        known: list[Poly | None] = []
         for mono, c in poly.items():
             for atom, p in mono if c > 0 else ():
                 rest = mono - {(atom, p)}
-                if atom[:2] == ("fn", "abs") and p == 1 and self.sign(rest) == 1:
+                if atom[:2] == ("fn", "abs") and p == 1 and self.is_square(rest):
                     inner = times({rest: Fraction(1)}, dict(atom[2]))
                     known += [plus({mono: Fraction(1)}, scaled(inner, s)) for s in (1, -1)]
         for one in [*known, None]:
-            less = {mono: c for mono, c in poly.items() if c * self.sign(mono) <= 0}
+            less = {mono: c for mono, c in poly.items() if c <= 0 or not self.is_square(mono)}
             if not less:
                 return True
             shares = [less[m] / one[m] for m in less if one and m in one and one[m] * less[m] > 0]
@@ -870,16 +857,17 @@ class Checker:
             all(self.is_filled(atom) for atom, _ in mono) for mono in poly
         )
 
-    def is_filled(self, atom: Atom) -> bool:
-        """Whether the sums in a positive atom have something to sum."""
-        if atom[0] == "poly":
-            return all(self.is_filled(inner) for mono, _ in atom[1] for inner, _ in mono)
-        if atom[0] != "sum":
-            return True
-        bound, mono = self.opened(atom)
-        return all(self.nonnegative(plus_form(size, number(-1))) for _, size in bound) and all(
-            self.is_filled(inner) for inner, _ in mono
-        )
+    def is_filled(self, atom: Atom, inside: Mapping[str, Form] = {}) -> bool:
+        """Whether the sums in a positive atom have something to sum, within other sums' ranges."""
+        match atom:
+            case ("poly", items):
+                return all(self.is_filled(a, inside) for mono, _ in items for a, _ in mono)
+            case ("sum", bound, mono):
+                within = {**inside, **dict(bound)}
+                least = (plus_form(size, number(-1)) for _, size in bound)
+                full = all(self.nonnegative(one, within) for one in least)
+                return full and all(self.is_filled(inner, within) for inner, _ in mono)
+        return True
 
     # ---- powers and functions --------------------------------------------------------------
 
@@ -955,9 +943,7 @@ class Checker:
             elif p.denominator != 1:
                 return single(("fn", "abs", frozenset(poly.items())))
             else:
-                known = self.signs.get(frozenset(single(atom).items()), 0)
-                size = atom if known else ("fn", "abs", frozenset(single(atom).items()))
-                out = times(scaled(out, known or 1), settled({size: p}))
+                out = times(out, settled({("fn", "abs", frozenset(single(atom).items())): p}))
         for sign in (1, -1):
             if self.all_nonnegative(scaled(rest, sign)):
                 return scaled(times(out, rest), sign)
@@ -1012,6 +998,10 @@ class Checker:
                     else:
                         out.append(scaled(_ln(self.absolute(single(atom))), p))
                 return plus(*out)
+        elif inner:
+            content, rest, lead = self.primitive(inner)
+            if content and lead > 0 and all(map(self.is_positive, dict(content))):
+                return plus(self.logarithm({content: lead}), _ln(rest))
         return _ln(inner)
 
     def applied(self, name: str, inner: Poly | None) -> Poly | None:
@@ -1486,18 +1476,33 @@ class Checker:
             raise self.wrong("the range of another index depends on this one")
         return run
 
-    def at_first(self, uses: Factors, index: str, size: Form) -> Poly | None:
-        """Σ_j [j is the first of the largest z] is 1, and times z_j the largest; None of others."""
-        (atom, _), *more = sorted(uses, key=lambda pair: pair[0][0] != "first")
-        if atom[0] != "first":
+    def said_of_line(self, run: Along) -> tuple[Poly, Poly] | None:
+        """A and b(l) where the sum is a + Σ_l b(l) by what defines a function of the line.
+
+        Σ_j [j is the first of the largest z] is 1, and times z_j the largest. Σ_l |z_l − τ(z)| is
+        2 + size · τ(z) − Σ_l z_l, as Σ_l max(0, z_l − τ(z)) = 1. None for any other sum.
+        """
+        here, whole = variable(run.index), (constant(1), constant(0))
+        if not run.uses:
             return None
-        _, at, (_, _, (own, length), items) = atom
-        if at != variable(index) or length != size or index in indices(atom[2]):
-            return None
-        body = dict(renamed_items(items, {own: variable(index)}))
-        if not more:
-            return constant(1)
-        return self.line("max", body, index, size) if body == {frozenset(more): 1} else None
+        (atom, p), *more = sorted(run.uses, key=lambda pair: pair[0][0] != "first")
+        match atom:
+            case ("first", at, line) if at == here and line[2][1] == run.size:
+                if run.index in indices(line):
+                    return None
+                scores = along_line(line, run.index)
+                if not more:
+                    return whole
+                top = self.line("max", scores, run.index, run.size)
+                return (top, constant(0)) if scores == {frozenset(more): 1} else None
+            case ("fn", "abs", items) if p == 1 and not more:
+                for level in {a for mono, _ in items for a, _ in mono if a[:2] == ("line", "τ")}:
+                    scores, full = along_line(level, run.index), level[2][1] == run.size
+                    apart = plus(scores, scaled(single(level), -1))
+                    if full and dict(items) in (apart, scaled(apart, -1)):
+                        below = times(form_poly(run.size), single(level))
+                        return plus(constant(2), below), scaled(scores, -1)
+        return None
 
     def place_of(self, step: Step, what: str, among: Sequence[object]) -> int:
         """A place in a list, from 0."""
@@ -1550,44 +1555,13 @@ class Checker:
         return ("sum", sizes, renamed_mono(frozenset(factors.items()), new))
 
     def as_known(self, atom: Atom) -> Poly:
-        """A sum, or what an assumed equation, or what a threshold is, says of it."""
-        found = self.threshold(atom)
-        if not self.here.known and found is None:
+        """A sum, or what an assumed equation says of it."""
+        if not self.here.known:
             return single(atom)
-        step = self.take(("hypothesis", "threshold", "keep"), spelled(atom), atom)
-        needs: Needs = []
-        if step["rule"] == "hypothesis":
-            out, needs = self.said(step, atom)
-        elif step["rule"] == "keep":
-            out = single(atom)
-        elif found is None:
-            raise self.wrong("this is not a sum of what is above a threshold")
-        else:
-            size, level, scores, own = found
-            index = self.new(size)
-            inner = dict(renamed_items(scores, {own: variable(index)}))
-            needs = [(plus_form(size, number(-1)), "a row with something in it")]
-            below = times(form_poly(size), level)
-            out = plus(constant(2), below, scaled(self.summed([(index, size)], inner), -1))
+        step = self.take(("hypothesis", "keep"), spelled(atom), atom)
+        out, needs = self.said(step, atom) if step["rule"] == "hypothesis" else (single(atom), [])
         self.settle(step, needs, text_of(out))
         return out
-
-    def threshold(self, atom: Atom) -> tuple[Form, Poly, Items, str] | None:
-        """Of Σ_l |z_l − τ(z)| the range, τ(z), z and its index; None of another sum."""
-        if atom[0] != "sum":
-            return None
-        _, sizes, mono = atom
-        (inner, p), *more = mono
-        if len(sizes) != 1 or more or p != 1 or inner[:2] != ("fn", "abs"):
-            return None
-        ((index, size),) = sizes
-        for level in {a for m, _ in inner[2] for a, _ in m if a[:2] == ("line", "τ")}:
-            _, _, (own, length), items = level
-            scores = dict(renamed_items(items, {own: variable(index)}))
-            apart = plus(scores, scaled(single(level), -1))
-            if length == size and dict(inner[2]) in (apart, scaled(apart, -1)):
-                return size, single(level), items, own
-        return None
 
     def said(self, step: Step, atom: Atom) -> tuple[Poly, Needs]:
         """What an assumed equation says that a sum is, and what has to be shown for it."""
@@ -1728,31 +1702,15 @@ class Checker:
 
     def simplified(self, left: Poly) -> Poly | None:
         """The difference behind the next step, None where that ends the proof."""
-        rules = ("meet", "prefix", "sign", "logarithm", "zero")
-        step = self.take(rules, text_of(left), left)
-        match step["rule"]:
-            case "sign":
-                self.vanishes_by_cases(step, left)
-                return None
-            case "zero":
-                self.settle(step, [], "0")
-                if not is_zero(left):
-                    raise self.wrong("the difference is not 0")
-                return None
-        out, needs = _OF_DIFFERENCES[step["rule"]](self, step, left)
-        self.settle(step, needs, text_of(out))
+        step = self.take(("meet", "zero"), text_of(left), left)
+        if step["rule"] == "zero":
+            self.settle(step, [], "0")
+            if not is_zero(left):
+                raise self.wrong("the difference is not 0")
+            return None
+        out = _met(self, step, left)
+        self.settle(step, [], text_of(out))
         return out
-
-    def vanishes_by_cases(self, step: Step, left: Poly) -> None:
-        """Follow the trace for x ≥ 0 and for x ≤ 0."""
-        found = [items for items in inside_of_sizes(left) if text_of(dict(items)) == step["x"]]
-        if not found:
-            raise self.wrong("there is no |x| of this x")
-        self.settle(step, [], "two cases")
-        for sign in (1, -1):
-            self.signs[found[0]] = sign
-            self.vanishes(left)
-        del self.signs[found[0]]
 
     def factor(self, step: Step, left: Poly) -> tuple[Mono, Atom, Fraction]:
         """The term of a difference, and the factor in it, that a step speaks of."""
@@ -1761,60 +1719,8 @@ class Checker:
         factors = atoms_of(mono)
         return mono, *factors[self.place_of(step, "factor", factors)]
 
-    def from_zero(self, atom: Atom, p: Fraction) -> tuple[Poly, Needs]:
-        """A sum as sums that begin at 0 and whose sizes have no number added."""
-        if atom[0] != "sum" or len(atom[1]) != 1 or p != 1:
-            raise self.wrong("this is not a sum over one index")
-        ((index, size),), body = self.opened(atom)
-        found = [one for inner, _ in body for one in places_of(inner, index)]
-        starts = {plus_form(one, variable(index), -1) for one in found}
-        start = starts.pop() if len(starts) == 1 else None
-        if start is None or index in names(start):
-            raise self.wrong("the index is not moved alike everywhere")
-        if names(start):  # Σ_{l<s} f(l + a) = Σ_{l<a+s} f(l) − Σ_{l<a} f(l)
-            moved = renamed_mono(body, {index: plus_form(variable(index), start, -1)})
-            runs = [self.new(plus_form(start, size)), self.new(start)]
-            whole, less = (self.over(moved, index, new) for new in runs)
-            return plus(whole, scaled(less, -1)), [(start, "the start"), (size, "the size")]
-        more = dict(size).get("", 0)
-        shorter = plus_form(size, number(-more))
-        if start or more <= 0 or not names(shorter):
-            raise self.wrong("the sum begins at 0 already")
-        out = [self.over(body, index, self.new(shorter))]
-        out += [self.substituted(body, {index: plus_form(shorter, number(k))}) for k in range(more)]
-        return plus(*out), [(shorter, "the shorter sum")]
-
-    def over(self, body: Mono, index: str, new: str) -> Poly:
-        """A product summed over a new index in the place of another."""
-        moved = renamed_mono(body, {index: variable(new)})
-        return self.summed([(new, self.sizes[new])], {moved: Fraction(1)})
-
-    def without_logarithms(self, poly: Poly) -> Poly:
-        """Σ_k c_k ln p_k + t is 0, also times a common factor, where Π_k p_k^(c_k) e^t is 1."""
-        groups: dict[Mono, dict[Items, Fraction]] = {}
-        for mono, c in poly.items():
-            logs = [atom for atom, p in mono if atom[:2] == ("fn", "ln") and p == 1]
-            if len(logs) == 1:
-                groups.setdefault(mono - {(logs[0], Fraction(1))}, {})[logs[0][2]] = c
-        out = dict(poly)
-        for factor, terms in groups.items():
-            turns = lcm(*(c.denominator for c in terms.values()))
-            product_ = constant(1)
-            for items, c in terms.items():
-                product_ = times(product_, self.power(dict(items), c * turns))
-            mine = {*(factor | {(("fn", "ln", items), Fraction(1))} for items in terms)}
-            if not factor:  # also with what has no logarithm in it
-                plain = {m for m in poly if m not in mine and "ln(" not in mono_text(m)}
-                mine |= plain
-                product_ = times(product_, self.exp({m: poly[m] * turns for m in plain}))
-            if is_zero(plus(product_, constant(-1))):
-                out = {m: c for m, c in out.items() if m not in mine}
-        if out == poly:
-            raise self.wrong("the logarithms do not cancel")
-        return out
-
     def signed(self, poly: Poly) -> Poly:
-        """|x| is x where x ≥ 0 in the case at hand, or a root is taken of x anywhere."""
+        """|x| is x where a root is taken of x anywhere."""
         if "abs(" not in text_of(poly):
             return poly
         out = []
@@ -1909,13 +1815,14 @@ def _permuted(checker: Checker, step: Step, bound: Bound, factors: Factors) -> R
     return checker.substituted(frozenset(factors), at), bound, []
 
 
-def _of_first(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
-    """Σ_j [j is the first of the largest z] f(j)."""
+def _along_line(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """A sum is what defines a function of a line, through all of which its index runs."""
     run = checker.along_index(step, bound, factors)
-    value = checker.at_first(run.uses, run.index, run.size)
-    if value is None:
-        raise checker.wrong("the index does not run through the line")
-    return run.rewritten(value, [(plus_form(run.size, number(-1)), "the size")])
+    said = checker.said_of_line(run)
+    if said is None:
+        raise checker.wrong("nothing that is known of a line")
+    value = plus(said[0], checker.summed([(run.index, run.size)], said[1]))
+    return run.rewritten(value, [(plus_form(run.size, number(-1)), "a line with something in it")])
 
 
 def _by_hypothesis(checker: Checker, step: Step, bound: Bound, factors: Factors) -> Rewritten:
@@ -1965,26 +1872,14 @@ def _separated(checker: Checker, step: Step, bound: Bound, factors: Factors) -> 
 # ---- the rules of differences ------------------------------------------------------------------
 
 
-def _met(checker: Checker, step: Step, left: Poly) -> tuple[Poly, Needs]:
+def _met(checker: Checker, step: Step, left: Poly) -> Poly:
     """[i = j] f(i) is [i = j] f(j)."""
     mono, atom, p = checker.factor(step, left)
     value = checker.solved(atom, step["index"]) if atom[0] == "δ" else None
     if value is None:
         raise checker.wrong("the condition does not determine the index")
     moved = checker.substituted(mono - {(atom, p)}, {step["index"]: value})
-    return replaced(left, mono, times(moved, single(atom))), []
-
-
-def _begun_at_zero(checker: Checker, step: Step, left: Poly) -> tuple[Poly, Needs]:
-    """A sum as sums that begin at 0."""
-    mono, atom, p = checker.factor(step, left)
-    new, needs = checker.from_zero(atom, p)
-    return replaced(left, mono, times(new, {mono - {(atom, p)}: Fraction(1)})), needs
-
-
-def _without_logarithms(checker: Checker, step: Step, left: Poly) -> tuple[Poly, Needs]:
-    """Logarithms that cancel are left out."""
-    return checker.without_logarithms(left), []
+    return replaced(left, mono, times(moved, single(atom)))
 
 
 def replaced(poly: Poly, mono: Mono, new: Poly) -> Poly:
@@ -1992,18 +1887,11 @@ def replaced(poly: Poly, mono: Mono, new: Poly) -> Poly:
     return plus({m: c for m, c in poly.items() if m != mono}, scaled(new, poly[mono]))
 
 
-#: What the steps make of a difference, by their rules; those by cases, and the last, end it.
-_OF_DIFFERENCES: Mapping[str, Callable[[Checker, Step, Poly], tuple[Poly, Needs]]] = {
-    "meet": _met,
-    "prefix": _begun_at_zero,
-    "logarithm": _without_logarithms,
-}
-
 #: What the steps make of a sum, by their rules.
 _OF_SUMS: Mapping[str, Callable[[Checker, Step, Bound, Factors], Rewritten]] = {
     "delta": _eliminated,
     "identity": _of_inverses,
-    "first": _of_first,
+    "line": _along_line,
     "hypothesis": _by_hypothesis,
     "count": _counted,
     "permute": _permuted,
@@ -2017,22 +1905,19 @@ def range_text(size: Form) -> str:
     return f"0 … {form_text(size)} - 1"
 
 
-def inside_of_sizes(poly: Poly) -> Iterator[Items]:
-    """The x of every |x| in a polynomial that is in no sum and holds none itself."""
-    for mono, _ in terms_of(poly):
-        for atom, _ in atoms_of(mono):
-            match atom:
-                case ("fn" | "poly", *_, items):
-                    inner = [*inside_of_sizes(dict(items))]
-                    yield from inner
-                    if atom[1] == "abs" and not inner:
-                        yield items
-                case ("exp", exponent):
-                    yield from inside_of_sizes({exponent: Fraction(1)})
-
-
 #: Row and column of an entry, whose names no letter of a statement has.
 _ROW, _COLUMN = (sympy.Symbol(f"{name}·", integer=True) for name in ("row", "column"))
+
+
+def _needed(inside: Iterable[str], sizes: Mapping[str, Form]) -> set[str]:
+    """The indices that the ranges of these depend on."""
+    found: set[str] = set()
+    left = list(inside)
+    while left:
+        more = names(sizes.get(left.pop(), ())) - found
+        found |= more
+        left += more
+    return found
 
 
 def _behind(low: Form, evaluated: Callable[[Form], Found], at: Form) -> Found:
@@ -2053,18 +1938,6 @@ def _atom(poly: Poly) -> Mono | None:
         return None
     ((mono, c),) = poly.items()
     return mono if c == 1 and len(mono) == 1 and next(iter(mono))[1] == 1 else None
-
-
-def places_of(atom: Atom, index: str) -> Iterator[Form]:
-    """The forms in entries, also in an exponent, that hold an index; refuses any other use."""
-    match atom:
-        case ("entry", _, *places):
-            yield from (one for one in places if index in names(one))
-        case ("exp", mono):
-            for inner, _ in mono:
-                yield from places_of(inner, index)
-        case _ if index in indices(atom):
-            raise Refused("a shifted index occurs outside the entries too")
 
 
 def primes(value: Fraction) -> list[tuple[int, int]]:

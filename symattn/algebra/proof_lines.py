@@ -170,19 +170,16 @@ class Recorder(Checker):
         return super().inverse(base, i, j)
 
     def divisor(self, below: Poly, empty: sympy.Expr | None, power: int = 1) -> Poly:
-        count = self.count
         if any(below) and self.never_zero(below):
             self.divisors.append(below)
-        self.count = count  # the numbers of indices are those of the trace
         return super().divisor(below, empty, power)
 
     def vanishes(self, difference: Poly) -> None:
         self.hidden()
         before, sides = self.done, [*self.whole.children]
         self.whole.children.clear()
-        super().vanishes(difference)  # which calls this again for each sign of an |x|
-        if sides:
-            self.compared.append(Comparison(sides, self.steps[before : self.done]))
+        super().vanishes(difference)
+        self.compared.append(Comparison(sides, self.steps[before : self.done]))
 
     def hidden(self) -> None:
         """Keep the comparisons of entries that are −∞ on both sides, of which nothing vanishes."""
@@ -702,8 +699,6 @@ _SAYS: Mapping[str, b.Words] = {
     "merge": ("a product of sums is a single sum, in any order",),
     "permute": ("the same terms in another order",),
     "meet": ("the factor δ is 0 where its indices differ",),
-    "prefix": ("a longer sum minus its first terms",),
-    "sign": ("in each case of the signs",),
 }
 _FUNCTIONS: Mapping[str, b.Words] = {
     "tanh": _function(

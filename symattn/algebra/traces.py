@@ -46,7 +46,6 @@ from symattn.algebra.certificate import (
     goal_of,
     halved,
     indices,
-    inside_of_sizes,
     is_zero,
     mono_text,
     names,
@@ -58,7 +57,6 @@ from symattn.algebra.certificate import (
     renamed_mono,
     spelled,
     terms_of,
-    text_of,
     used,
     variable,
 )
@@ -313,8 +311,8 @@ class Tracer(Checker):
         """The steps that a sum over one index may be rewritten by; the first one is taken."""
         if not run.uses:
             yield {"rule": "count"}
-        if self.at_first(run.uses, run.index, run.size) is not None:
-            yield {"rule": "first"}
+        if self.said_of_line(run) is not None:
+            yield {"rule": "line"}
         if self.ends(run.uses, run.index, run.size) is not None:
             yield {"rule": "identity"}
         turned = self._turned(mono, run.index, run.size) if self.permuted else None
@@ -359,8 +357,7 @@ class Tracer(Checker):
 
     def _of_known(self, atom: Atom) -> Step:
         """The step that says what a sum is."""
-        above = self.threshold(atom) is not None
-        return next(self._said(atom), {"rule": "threshold" if above else "keep"})
+        return next(self._said(atom), {"rule": "keep"})
 
     def _said(self, atom: Atom) -> Iterator[Step]:
         """The equations that say what a sum is."""
@@ -388,10 +385,6 @@ class Tracer(Checker):
         """The step that makes a difference simpler. Raises `Refused` where there is none."""
         if is_zero(left):
             return {"rule": "zero"}
-        for items in inside_of_sizes(left):
-            return {"rule": "sign", "x": text_of(dict(items))}
-        if self._works(self.without_logarithms, left):
-            return {"rule": "logarithm"}
         for t, (mono, _) in enumerate(terms_of(left)):
             factors = atoms_of(mono)
             for k, (atom, _) in enumerate(factors):
@@ -404,10 +397,6 @@ class Tracer(Checker):
                         return {"rule": "meet", "term": t, "factor": k, "index": index}
                     if self.solved(atom, index) is not None:
                         break
-        for t, (mono, _) in enumerate(terms_of(left)):
-            for k, (atom, p) in enumerate(atoms_of(mono)):
-                if self._works(self.from_zero, atom, p):
-                    return {"rule": "prefix", "term": t, "factor": k}
         raise Refused("the difference does not vanish")
 
 

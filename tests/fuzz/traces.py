@@ -74,7 +74,6 @@ NAMES = (
 
 #: Statements whose proofs use the rules that are seldom used.
 OTHERS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("relu(relu(A) - relu(B)) = relu(A - relu(B))", {}),
     ("rowsum(sparsemax(S)) = 1", {}),
     ("rowsum(hardmax(S) ∘ S) = rowmax(S)", {}),
     ("hardmax(softmax(S)) = hardmax(S)", {}),
@@ -251,7 +250,7 @@ def width(random: np.random.Generator, made: Made, others: Sequence[Made]) -> No
 def number(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
     """A place, an index or a group of a step is another one."""
     step = _step(random, made)
-    known = ("index", "factor", "groups", "term", "equation", "at", "inside", "every", "by", "x")
+    known = ("index", "factor", "groups", "term", "equation", "at", "inside", "every", "by")
     keys = [k for k in step if k in known]
     key = _pick(random, keys)
     match step[key]:
