@@ -826,8 +826,8 @@ class Checker:
     def all_nonnegative(self, poly: Poly) -> bool:
         """Whether a sum is of terms ≥ 0 and of c (|x| ± x)."""
         known: list[Poly | None] = []
-        for mono, c in poly.items():
-            for atom, p in mono if c > 0 else ():
+        for mono, c in terms_of(poly):
+            for atom, p in atoms_of(mono) if c > 0 else ():
                 rest = mono - {(atom, p)}
                 if atom[:2] == ("fn", "abs") and p == 1 and self.is_square(rest):
                     inner = times({rest: Fraction(1)}, dict(atom[2]))
@@ -2399,7 +2399,7 @@ class Run:
         """Check entry (i, j) of the goal's sides, definitions being put in."""
         checker, sides = self.checker, []
         for side, steps in zip((known.left, known.right), known.steps, strict=True):
-            with checker.inside(means={**checker.here.means, **dict(steps)}, noting=True):
+            with checker.inside(means={**checker.here.means, **dict(steps)}):
                 sides.append(checker.entry(side, i, j))
         if None in sides:
             if sides != [None, None]:
@@ -2413,9 +2413,10 @@ class Run:
         """Entry (i, j) of c (u L v − u R v), where c has a value."""
         checker = self.checker
         before = checker.partial
-        one, other = (checker.some(checker.entry(side, i, j)) for side in sides)
-        checker.partial = False
-        out = times(checker.scalar(c), plus(one, scaled(other, -1)))
+        with checker.inside(noting=False):
+            one, other = (checker.some(checker.entry(side, i, j)) for side in sides)
+            checker.partial = False
+            out = times(checker.scalar(c), plus(one, scaled(other, -1)))
         if checker.partial:
             raise Refused("a cofactor divides by what may be 0")
         checker.partial = before
@@ -2496,7 +2497,7 @@ class Replay:
         run = Run(goal, checker, added)
         self.runs.append(run)
         rows, columns = (linear(size, {}) for size in shape)
-        with checker.inside(means=means, known=tuple(sums)):
+        with checker.inside(means=means, known=tuple(sums), noting=True):
             checker.in_parts(
                 rows, lambda i: checker.in_parts(columns, lambda j: run.compare(known, i, j))
             )

@@ -720,6 +720,20 @@ def test_roots_are_noted_only_in_parts_that_are_not_empty() -> None:
     assert [noted for noted, _ in parts] == [False, True]
 
 
+def test_rows_that_may_not_be_there_say_nothing_of_roots() -> None:
+    """In rows n − k to n − 1 of n = k + p there is a root; in none, where p = 0."""
+    c = sympy.Symbol("c", real=True)
+    side = sympy.MatMul(sympy.sqrt(c), sympy.MatrixSymbol("A", 1, 1))
+    goal = checker.Goal(side, side)
+    for size, noted in ((N, 1), (checker.variable("+0"), 0)):
+        steps: list[Made] = [{"rule": "range", "cuts": []}, {"rule": "zero"}]
+        forger = Forger(steps)
+        run = checker.Run(goal, forger, ())
+        with forger.inside(noting=True):
+            forger.in_parts(size, lambda i, run=run: run.compare(goal, i, ZERO))
+        assert len(forger.rooted) == noted
+
+
 def test_a_sum_that_may_be_empty_is_no_divisor_that_is_positive() -> None:
     one = checker.Checker([])
     one.sizes["#3"] = N
