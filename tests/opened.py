@@ -47,7 +47,12 @@ _ROW, _COLUMN = (sympy.Symbol(name, integer=True) for name in ("row", "column"))
 def number(value: Any) -> Data:
     """A SymPy scalar, which indices may stand in."""
     value = sympy.sympify(value, strict=True)
-    value = value.replace(lambda one: isinstance(one, IndexNumber), lambda one: one.args[0])
+    if isinstance(value, IndexNumber):
+        return number(value.args[0])
+    if isinstance(value, sympy.Symbol) and value.name.startswith("+"):  # how much larger a size is
+        return ["size", value.name]
+    if value.args:
+        return [type(value).__name__, *map(number, value.args)]
     try:
         return encoded(value)
     except Refused:
