@@ -1696,7 +1696,7 @@ class Checker:
 
     def vanishes(self, difference: Poly) -> None:
         """Follow the trace until the difference is 0."""
-        left: Poly | None = self.signed(difference)
+        left: Poly | None = difference
         while left is not None:
             left = self.simplified(left)
 
@@ -1718,34 +1718,6 @@ class Checker:
         mono, _ = terms[self.place_of(step, "term", terms)]
         factors = atoms_of(mono)
         return mono, *factors[self.place_of(step, "factor", factors)]
-
-    def signed(self, poly: Poly) -> Poly:
-        """|x| is x where a root is taken of x anywhere."""
-        if "abs(" not in text_of(poly):
-            return poly
-        out = []
-        for mono, c in poly.items():
-            done = constant(c)
-            for atom, p in atoms_of(mono):
-                inner = self.signed_atom(atom)
-                same = inner == single(atom)
-                done = times(done, settled({atom: p}) if same else self.power(inner, p))
-            out.append(done)
-        return plus(*out)
-
-    def signed_atom(self, atom: Atom) -> Poly:
-        """An atom, absolute values in it worked out again."""
-        match atom:
-            case ("fn", name, items):
-                inner = self.signed(dict(items))
-                return (
-                    self.absolute(inner) if name == "abs" else self.some(self.applied(name, inner))
-                )
-            case ("exp", mono):
-                return self.exp(self.signed({mono: Fraction(1)}))
-            case ("poly", items):
-                return self.signed(dict(items))
-        return single(atom)
 
 
 # ---- the rules of sums -------------------------------------------------------------------------

@@ -271,7 +271,7 @@ class Vanishing(traces.Tracer):
     """Every difference is 0."""
 
     def vanishes(self, difference: Any) -> None:
-        self.settle(self.kept({"rule": "zero"}, checker.text_of(self.signed(difference))), [], "0")
+        self.settle(self.kept({"rule": "zero"}, checker.text_of(difference)), [], "0")
 
 
 LIES: tuple[tuple[type[traces.Tracer], str, dict[str, Any]], ...] = (
