@@ -15,24 +15,23 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import (
+from symattn.algebra.certificate import Replay
+from symattn.algebra.claims import (
     Data,
     Goal,
-    Refused,
-    Replay,
     Slope,
     cases,
     decoded,
     encoded,
-    form_text,
     goal_of,
     halved,
     inverses,
-    linear,
     permutations_in,
     read_size,
     used,
 )
+from symattn.algebra.forms import Refused, linear
+from symattn.algebra.texts import form_text
 from symattn.errors import SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.entrywise import Diagonal

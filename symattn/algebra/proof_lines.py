@@ -18,31 +18,12 @@ from typing import Any, TypeAlias
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import (
-    Atom,
-    Bound,
-    Checker,
-    Data,
-    Env,
-    Form,
-    Found,
-    Goal,
-    Mono,
-    Pair,
-    Poly,
-    Refused,
-    Replay,
-    Step,
-    atoms_of,
-    goal_of,
-    indices,
-    linear,
-    names,
-    plus_form,
-    put,
-    spelled,
-    variable,
-)
+from symattn.algebra.certificate import Checker, Replay
+from symattn.algebra.claims import Data, Goal, Pair, goal_of
+from symattn.algebra.forms import Env, Form, Refused, linear, names, plus_form, put, variable
+from symattn.algebra.polynomials import Bound, indices
+from symattn.algebra.sums import Found, Step
+from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, spelled
 from symattn.algebra.traces import Tracer
 from symattn.arithmetic.functions import applied
 from symattn.budget import STEPS, Spent, within

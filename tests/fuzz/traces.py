@@ -25,28 +25,17 @@ import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import (
-    RULES,
-    Checker,
-    Form,
-    Goal,
-    Poly,
-    Refused,
-    Replay,
-    Step,
-    brief,
-    check,
-    encoded,
-    form_text,
-    goal_of,
-    text_of,
-)
+from symattn.algebra.certificate import Checker, Replay, check
+from symattn.algebra.claims import Goal, encoded, goal_of
 from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import stated
+from symattn.algebra.forms import Form, Refused
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities import identity
 from symattn.algebra.identities.identity import Identity
 from symattn.algebra.refute import refuted, trial_sizes
+from symattn.algebra.sums import RULES, Step
+from symattn.algebra.texts import Poly, brief, form_text, text_of
 from symattn.algebra.traces import Tracing, certificate
 from symattn.errors import SymattnError
 from symattn.nodes.heads import Concat, Head, HeadSum, Split, Stacked
