@@ -14,7 +14,7 @@ Nothing here is shared with what finds proofs: of `symattn.algebra` it imports n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -69,7 +69,155 @@ from symattn.nodes.scale import Quotient
 from symattn.step import HEAD
 
 
-class Checker(Sums):
+class Letters(Sums):
+    """Entries of letters, of inverses and derivatives, and scalars."""
+
+    def letter(self, matrix: MatrixExpr, i: Form, j: Form, env: Env | None = None) -> Poly | None:
+        """An entry of a letter, of one head's or of an inverse."""
+        match matrix:
+            case Head(name=name):
+                head = self.at(matrix.head, env or {})
+                if name in self.here.means:
+                    return self.entry(self.here.means[name], i, j, head)
+                return single(("entry", name, i, j, head))
+            case _ if matrix.free_symbols & set(env or {}):
+                raise Refused("an inverse or a derivative that depends on an index")
+            case sympy.Inverse():
+                self.lack("an inverse")
+                return self.inverse(matrix.arg, i, j)
+            case Slope():
+                with self.inside(noting=False):
+                    value = self.some(self.entry(matrix.expr, number(0), number(0)))
+                    return self.derived(value, matrix.letter.name, i, j)
+            case sympy.MatrixSymbol(name=name) if name in self.here.means:
+                return self.entry(self.here.means[name], i, j)
+            case sympy.MatrixSymbol(name=name) if name in self.permuted:  # p_ij is 1 for j = π(i)
+                return self.delta(j, place(name, i, 0))
+            case sympy.MatrixSymbol(name=name):
+                return single(("entry", name, i, j))
+        raise Refused(f"an entry of {type(matrix).__name__} is not covered")
+
+    def derived(self, poly: Poly, name: str, i: Form, j: Form) -> Poly:
+        """The derivative by entry (i, j) of a letter, by the rules for products and chains."""
+        out: Poly = {}
+        for mono, c in terms_of(poly):
+            for atom, p in atoms_of(mono):
+                inner = self.slope_of(atom, name, i, j)
+                if inner:
+                    self.lack("a root", p.denominator != 1)  # a root has no slope at 0
+                    left = dict(mono)
+                    left[atom] = p - 1
+                    out = plus(out, scaled(times(settled(left), inner), c * p))
+        return out
+
+    def slope_of(self, atom: Atom, name: str, i: Form, j: Form) -> Poly:
+        """The derivative of an atom; of what may have a kink or be an inverse there is none."""
+        text = spelled(atom)
+        if "⁻¹" not in text and not re.search(rf"(?<![\w']){re.escape(name)}\[", text):
+            return {}
+        match atom:
+            case ("entry", other, row, column) if other == name:
+                return times(self.delta(row, i), self.delta(column, j))
+            case ("exp", mono):
+                return times(single(atom), self.derived({mono: Fraction(1)}, name, i, j))
+            case ("sum", *_):
+                bound, mono = self.opened(atom)
+                return self.summed(bound, self.derived({mono: Fraction(1)}, name, i, j))
+            case ("poly", items):
+                return self.derived(dict(items), name, i, j)
+            case ("fn", "ln", items):
+                inner = self.derived(dict(items), name, i, j)
+                return times(inner, self.power(dict(items), Fraction(-1)))
+        raise Refused(f"{text[:60]} is not differentiated")
+
+    def inverse(self, base: MatrixExpr, i: Form, j: Form) -> Poly | None:
+        """Entry (i, j) of the inverse of a letter, a product, a transpose, a multiple."""
+        match base:
+            case sympy.MatrixSymbol() if base.name in self.here.means:
+                return self.inverse(self.here.means[base.name], i, j)
+            case sympy.MatrixSymbol() if base.name in self.permuted:
+                return self.letter(base, j, i)
+            case sympy.MatrixSymbol():
+                name, size = f"{base.name}⁻¹", linear(base.shape[0], {})
+                for turned in (False, True):
+                    self.units[base.name, turned, name, turned] = size
+                    self.units[name, turned, base.name, turned] = size
+                return single(("entry", name, i, j))
+            case Diagonal():
+                (vector,) = base.args
+                rows = vector.shape[1] == 1
+                entry = (
+                    self.entry(vector, i, number(0)) if rows else self.entry(vector, number(0), i)
+                )
+                return times(self.delta(i, j), self.divisor(self.some(entry), None))
+            case sympy.Inverse():
+                return self.entry(base.arg, i, j)
+            case sympy.Transpose():
+                return self.entry(sympy.Inverse(base.arg), j, i)
+            case Quotient():
+                turned = sympy.MatMul(base.args[1], sympy.Inverse(base.args[0]))
+                return self.entry(turned, i, j)
+            case sympy.MatMul():
+                scalar, factors = base.as_coeff_matrices()
+                size = linear(base.shape[0], {})
+                if all(linear(side, {}) == size for f in factors for side in f.shape):
+                    turned = sympy.MatMul(1 / scalar, *map(sympy.Inverse, reversed(factors)))
+                    return self.entry(turned, i, j)
+        self.opened_nothing(base)
+        return single(("entry", f"({sympy.srepr(base)})⁻¹", i, j))
+
+    def opened_nothing(self, base: MatrixExpr) -> None:
+        """Refuse the inverse of what stands for something else."""
+        if reached(base, self.here.means) & set(self.here.means):
+            raise Refused("the inverse of a sum with letters that are defined")
+
+    def scalar(self, value: sympy.Expr, env: Env | None = None) -> Poly:
+        """A SymPy scalar, also of indices."""
+        value, env = sympy.sympify(value, strict=True), env or {}
+        match value:
+            case sympy.floor() | sympy.Mod():
+                return form_poly(self.at(value, env))
+            case IndexNumber():
+                return self.scalar(value.args[0], env)
+            case sympy.Symbol() if value in env:
+                return form_poly(env[value])
+            case sympy.Rational():
+                return constant(Fraction(int(value.p), int(value.q)))
+            case sympy.Symbol():
+                if value.is_integer and value.is_nonnegative:
+                    return single(("size", value.name))
+                return single(("name", value.name, value.is_positive is True))
+            case sympy.Add():
+                return plus(*(self.scalar(term, env) for term in value.args))
+            case sympy.Mul():
+                factors = (self.scalar(factor, env) for factor in value.args)
+                return reduce(times, factors, constant(1))
+            case sympy.exp():
+                return self.exp(self.scalar(value.args[0], env))
+            case sympy.log():
+                return self.some(self.applied("ln", self.scalar(value.args[0], env)))
+            case sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin():
+                name = type(value).__name__.lower()
+                return self.some(self.applied(name, self.scalar(value.args[0], env)))
+            case sympy.Pow() if isinstance(value.args[1], sympy.Rational):
+                p = Fraction(int(value.args[1].p), int(value.args[1].q))
+                inner = self.scalar(value.args[0], env)
+                if p.denominator != 1 and value.args[0].is_negative:
+                    raise Refused("a root of a negative number")
+                self.lack("a root", p.denominator != 1 and not self.all_nonnegative(inner))
+                self.lack("a divisor", p < 0 and not self.never_zero(inner))
+                return self.power(inner, p)
+            case sympy.Pow() if value.args[0].is_positive:  # b^x is e^(x ln b)
+                logarithm = self.some(self.applied("ln", self.scalar(value.args[0], env)))
+                return self.exp(times(self.scalar(value.args[1], env), logarithm))
+        if value is sympy.S.Exp1:
+            return self.exp(constant(1))
+        if value is sympy.S.Pi:
+            return single(("name", "π", True))
+        raise Refused(f"{type(value).__name__} is not covered")
+
+
+class Checker(Letters):
     """The replay of one certificate, from the entries of both sides to their difference."""
 
     # ---- entry rules -------------------------------------------------------------------------
@@ -156,161 +304,7 @@ class Checker(Sums):
             raise Refused("−∞ in a product")
         return None if None in parts else out
 
-    def divisor(self, below: Poly, empty: sympy.Expr | None, power: int = 1) -> Poly:
-        """1 over what is not 0, or is said not to be."""
-        if not self.never_zero(below):
-            if empty is not None and self.all_positive(below):
-                raise Refused("a sum that may be empty")
-            self.lack("a divisor")
-        return self.power(below, Fraction(-power))
-
-    def letter(self, matrix: MatrixExpr, i: Form, j: Form, env: Env | None = None) -> Poly | None:
-        """An entry of a letter, of one head's or of an inverse."""
-        match matrix:
-            case Head(name=name):
-                head = self.at(matrix.head, env or {})
-                if name in self.here.means:
-                    return self.entry(self.here.means[name], i, j, head)
-                return single(("entry", name, i, j, head))
-            case _ if matrix.free_symbols & set(env or {}):
-                raise Refused("an inverse or a derivative that depends on an index")
-            case sympy.Inverse():
-                self.lack("an inverse")
-                return self.inverse(matrix.arg, i, j)
-            case Slope():
-                with self.inside(noting=False):
-                    value = self.some(self.entry(matrix.expr, number(0), number(0)))
-                    return self.derived(value, matrix.letter.name, i, j)
-            case sympy.MatrixSymbol(name=name) if name in self.here.means:
-                return self.entry(self.here.means[name], i, j)
-            case sympy.MatrixSymbol(name=name) if name in self.permuted:  # p_ij is 1 for j = π(i)
-                return self.delta(j, place(name, i, 0))
-            case sympy.MatrixSymbol(name=name):
-                return single(("entry", name, i, j))
-        raise Refused(f"an entry of {type(matrix).__name__} is not covered")
-
-    # ---- derivatives and inverses ------------------------------------------------------------
-
-    def derived(self, poly: Poly, name: str, i: Form, j: Form) -> Poly:
-        """The derivative by entry (i, j) of a letter, by the rules for products and chains."""
-        out: Poly = {}
-        for mono, c in terms_of(poly):
-            for atom, p in atoms_of(mono):
-                inner = self.slope_of(atom, name, i, j)
-                if inner:
-                    self.lack("a root", p.denominator != 1)  # a root has no slope at 0
-                    left = dict(mono)
-                    left[atom] = p - 1
-                    out = plus(out, scaled(times(settled(left), inner), c * p))
-        return out
-
-    def slope_of(self, atom: Atom, name: str, i: Form, j: Form) -> Poly:
-        """The derivative of an atom; of what may have a kink or be an inverse there is none."""
-        text = spelled(atom)
-        if "⁻¹" not in text and not re.search(rf"(?<![\w']){re.escape(name)}\[", text):
-            return {}
-        match atom:
-            case ("entry", other, row, column) if other == name:
-                return times(self.delta(row, i), self.delta(column, j))
-            case ("exp", mono):
-                return times(single(atom), self.derived({mono: Fraction(1)}, name, i, j))
-            case ("sum", *_):
-                bound, mono = self.opened(atom)
-                return self.summed(bound, self.derived({mono: Fraction(1)}, name, i, j))
-            case ("poly", items):
-                return self.derived(dict(items), name, i, j)
-            case ("fn", "ln", items):
-                inner = self.derived(dict(items), name, i, j)
-                return times(inner, self.power(dict(items), Fraction(-1)))
-        raise Refused(f"{text[:60]} is not differentiated")
-
-    def inverse(self, base: MatrixExpr, i: Form, j: Form) -> Poly | None:
-        """Entry (i, j) of the inverse of a letter, a product, a transpose, a multiple."""
-        match base:
-            case sympy.MatrixSymbol() if base.name in self.here.means:
-                return self.inverse(self.here.means[base.name], i, j)
-            case sympy.MatrixSymbol() if base.name in self.permuted:
-                return self.letter(base, j, i)
-            case sympy.MatrixSymbol():
-                name, size = f"{base.name}⁻¹", linear(base.shape[0], {})
-                for turned in (False, True):
-                    self.units[base.name, turned, name, turned] = size
-                    self.units[name, turned, base.name, turned] = size
-                return single(("entry", name, i, j))
-            case Diagonal():
-                (vector,) = base.args
-                rows = vector.shape[1] == 1
-                entry = (
-                    self.entry(vector, i, number(0)) if rows else self.entry(vector, number(0), i)
-                )
-                return times(self.delta(i, j), self.divisor(self.some(entry), None))
-            case sympy.Inverse():
-                return self.entry(base.arg, i, j)
-            case sympy.Transpose():
-                return self.entry(sympy.Inverse(base.arg), j, i)
-            case Quotient():
-                turned = sympy.MatMul(base.args[1], sympy.Inverse(base.args[0]))
-                return self.entry(turned, i, j)
-            case sympy.MatMul():
-                scalar, factors = base.as_coeff_matrices()
-                size = linear(base.shape[0], {})
-                if all(linear(side, {}) == size for f in factors for side in f.shape):
-                    turned = sympy.MatMul(1 / scalar, *map(sympy.Inverse, reversed(factors)))
-                    return self.entry(turned, i, j)
-        self.opened_nothing(base)
-        return single(("entry", f"({sympy.srepr(base)})⁻¹", i, j))
-
-    def opened_nothing(self, base: MatrixExpr) -> None:
-        """Refuse the inverse of what stands for something else."""
-        if reached(base, self.here.means) & set(self.here.means):
-            raise Refused("the inverse of a sum with letters that are defined")
-
-    # ---- scalars and conditions --------------------------------------------------------------
-
-    def scalar(self, value: sympy.Expr, env: Env | None = None) -> Poly:
-        """A SymPy scalar, also of indices."""
-        value, env = sympy.sympify(value, strict=True), env or {}
-        match value:
-            case sympy.floor() | sympy.Mod():
-                return form_poly(self.at(value, env))
-            case IndexNumber():
-                return self.scalar(value.args[0], env)
-            case sympy.Symbol() if value in env:
-                return form_poly(env[value])
-            case sympy.Rational():
-                return constant(Fraction(int(value.p), int(value.q)))
-            case sympy.Symbol():
-                if value.is_integer and value.is_nonnegative:
-                    return single(("size", value.name))
-                return single(("name", value.name, value.is_positive is True))
-            case sympy.Add():
-                return plus(*(self.scalar(term, env) for term in value.args))
-            case sympy.Mul():
-                factors = (self.scalar(factor, env) for factor in value.args)
-                return reduce(times, factors, constant(1))
-            case sympy.exp():
-                return self.exp(self.scalar(value.args[0], env))
-            case sympy.log():
-                return self.some(self.applied("ln", self.scalar(value.args[0], env)))
-            case sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin():
-                name = type(value).__name__.lower()
-                return self.some(self.applied(name, self.scalar(value.args[0], env)))
-            case sympy.Pow() if isinstance(value.args[1], sympy.Rational):
-                p = Fraction(int(value.args[1].p), int(value.args[1].q))
-                inner = self.scalar(value.args[0], env)
-                if p.denominator != 1 and value.args[0].is_negative:
-                    raise Refused("a root of a negative number")
-                self.lack("a root", p.denominator != 1 and not self.all_nonnegative(inner))
-                self.lack("a divisor", p < 0 and not self.never_zero(inner))
-                return self.power(inner, p)
-            case sympy.Pow() if value.args[0].is_positive:  # b^x is e^(x ln b)
-                logarithm = self.some(self.applied("ln", self.scalar(value.args[0], env)))
-                return self.exp(times(self.scalar(value.args[1], env), logarithm))
-        if value is sympy.S.Exp1:
-            return self.exp(constant(1))
-        if value is sympy.S.Pi:
-            return single(("name", "π", True))
-        raise Refused(f"{type(value).__name__} is not covered")
+    # ---- conditions --------------------------------------------------------------------------
 
     def cases(self, rule: r.Cases, env: Env) -> Poly | None:
         """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
@@ -395,14 +389,9 @@ class Checker(Sums):
 
     def simplified(self, left: Poly) -> Poly | None:
         """The difference behind the next step, None where that ends the proof."""
-        step = self.take(("meet", "zero"), text_of(left), left)
-        if step["rule"] == "zero":
-            self.settle(step, [], "0")
-            if not is_zero(left):
-                raise self.wrong("the difference is not 0")
-            return None
-        out = _met(self, step, left)
-        self.settle(step, [], text_of(out))
+        step = self.take((*_OF_DIFFERENCES,), text_of(left), left)
+        out = _OF_DIFFERENCES[step["rule"]](self, step, left)
+        self.settle(step, [], text_of(out or {}))
         return out
 
     def factor(self, step: Step, left: Poly) -> tuple[Mono, Atom, Fraction]:
@@ -413,6 +402,12 @@ class Checker(Sums):
         return mono, *factors[self.place_of(step, "factor", factors)]
 
 
+def _vanished(checker: Checker, step: Step, left: Poly) -> None:
+    """The difference is 0."""
+    if not is_zero(left):
+        raise checker.wrong("the difference is not 0")
+
+
 def _met(checker: Checker, step: Step, left: Poly) -> Poly:
     """[i = j] f(i) is [i = j] f(j)."""
     mono, atom, p = checker.factor(step, left)
@@ -421,6 +416,13 @@ def _met(checker: Checker, step: Step, left: Poly) -> Poly:
         raise checker.wrong("the condition does not determine the index")
     moved = checker.substituted(mono - {(atom, p)}, {step["index"]: value})
     return replaced(left, mono, times(moved, single(atom)))
+
+
+#: What the steps make of a difference, by their rules; None where that ends the proof.
+_OF_DIFFERENCES: Mapping[str, Callable[[Checker, Step, Poly], Poly | None]] = {
+    "meet": _met,
+    "zero": _vanished,
+}
 
 
 #: Row and column of an entry, whose names no letter of a statement has.

@@ -7,9 +7,12 @@ from fractions import Fraction
 from functools import reduce
 from typing import TypeAlias
 
+import sympy
+
 from symattn.algebra.forms import Form, Refused, number, place, plus_form, variable
 from symattn.algebra.polynomials import (
     MOST_POWER,
+    MOST_TURNS,
     Bound,
     constant,
     height,
@@ -30,24 +33,18 @@ from symattn.algebra.polynomials import (
 from symattn.algebra.scope import Scope
 from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, terms_of
 
-#: How often an angle may be added.
-_MOST_TURNS = 24
-
-
 #: What stands in each part of a range, None for −∞, and the indices of the part.
 Parts: TypeAlias = list[tuple[Poly | None, Bound]]
 
 
-class Functions(Scope):
-    """What is made of polynomials where some letters are known to be positive."""
+class Signs(Scope):
+    """Of what it is known that it is positive, ≥ 0, or not 0."""
 
     def __init__(self, positive: Iterable[str] = ()) -> None:
         super().__init__()
         self.positive = frozenset(positive)
         #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
         self.rooted: set[Items] = set()
-
-    # ---- signs -------------------------------------------------------------------------------
 
     def is_positive(self, atom: Atom) -> bool:
         """Whether an atom is above 0; a sum is where it is not empty."""
@@ -132,7 +129,14 @@ class Functions(Scope):
                 return full and all(self.is_filled(inner, within) for inner, _ in mono)
         return True
 
-    # ---- powers and functions ----------------------------------------------------------------
+    def note(self, poly: Poly) -> None:
+        """This is ≥ 0 wherever both sides are defined."""
+        if self.here.noting:
+            self.rooted.add(frozenset(poly.items()))
+
+
+class Functions(Signs):
+    """Powers and functions of one number, each brought to one form."""
 
     def primitive(self, poly: Poly) -> tuple[Mono, Poly, Fraction]:
         """Common factors, the rest whose first coefficient is 1, and a number."""
@@ -164,6 +168,14 @@ class Functions(Scope):
         outside = settled({atom: q * p for atom, q in content})
         return scaled(times(outside, single(("poly", frozenset(rest.items())), p)), lead ** int(p))
 
+    def divisor(self, below: Poly, empty: sympy.Expr | None, power: int = 1) -> Poly:
+        """1 over what is not 0, or is said not to be."""
+        if not self.never_zero(below):
+            if empty is not None and self.all_positive(below):
+                raise Refused("a sum that may be empty")
+            self.lack("a divisor")
+        return self.power(below, Fraction(-power))
+
     def root(self, poly: Poly, p: Fraction) -> Poly:
         """A power that is not whole, of what is ≥ 0 where it is defined."""
         content, rest, lead = self.primitive(poly)
@@ -188,11 +200,6 @@ class Functions(Scope):
                 ((atom, q),) = mono
                 return times(out, settled({atom: q * p}))
         return times(out, settled({("poly", frozenset(inside.items())): p}))
-
-    def note(self, poly: Poly) -> None:
-        """This is ≥ 0 wherever both sides are defined."""
-        if self.here.noting:
-            self.rooted.add(frozenset(poly.items()))
 
     def absolute(self, poly: Poly) -> Poly:
         """|poly|: what is ≥ 0 leaves it, and |−p| is |p|."""
@@ -233,7 +240,7 @@ class Functions(Scope):
         cosine, sine = constant(1), constant(0)
         for mono, c in terms_of(angle):
             turns = abs(c.numerator)
-            if turns > _MOST_TURNS:
+            if turns > MOST_TURNS:
                 raise Refused("a large multiple of an angle")
             inner = frozenset({(mono, Fraction(1, c.denominator))})
             one, two = single(("fn", "cos", inner)), single(("fn", "sin", inner))
@@ -306,6 +313,10 @@ class Functions(Scope):
             raise Refused("−∞ where a number has to be")
         return poly
 
+
+class Lines(Functions):
+    """Functions of the numbers along a line: the largest, where it is, the level of sparsemax."""
+
     def first(self, at: Form, body: Poly, index: str, size: Form) -> Poly:
         """1 where an index is the first of the largest entries of a line, else 0.
 
@@ -319,8 +330,6 @@ class Functions(Scope):
         if c == 1 and not more and all(atom[0] == "exp" for atom, _ in mono):
             return self.first(at, {atom[1]: p for atom, p in mono}, index, size)
         return single(("first", at, self.named_line("argmax", inner, index, size)))
-
-    # ---- functions of a line -----------------------------------------------------------------
 
     def largest(self, name: str, parts: Parts) -> Poly | None:
         """The largest entry of a line, or its τ; entries of −∞ have no part in it."""

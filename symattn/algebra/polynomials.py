@@ -12,8 +12,9 @@ import flint
 from symattn.algebra.forms import Form, Refused, Term, factors_of, is_permuted, names, put, variable
 from symattn.algebra.texts import Atom, Items, Mono, Poly, spelled
 
-#: How many terms a polynomial may have, and the largest power.
-MOST_TERMS, MOST_POWER = 5_000, 64
+#: How many terms a polynomial may have, the largest power, and how often an angle may be added,
+#: or a divisor be contained in an index.
+MOST_TERMS, MOST_POWER, MOST_TURNS = 5_000, 64, 24
 
 
 Bound = list[tuple[str, Form]]

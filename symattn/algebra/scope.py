@@ -29,13 +29,9 @@ from symattn.algebra.forms import (
     quotient_form,
     variable,
 )
-from symattn.algebra.polynomials import Bound, constant, height, renamed_mono, single
+from symattn.algebra.polynomials import MOST_TURNS, Bound, constant, height, renamed_mono, single
 from symattn.algebra.texts import Atom, Mono, Poly, form_text
 from symattn.nodes import rule as r
-
-#: How often a divisor may be contained in an index.
-_MOST_TURNS = 24
-
 
 #: What has to be shown: forms that are ≥ 0, and what they say.
 Needs = list[tuple[Form, str]]
@@ -229,7 +225,7 @@ class Scope:
             blocks, left = quotient_form(self.sizes[index], below)
             if not left and not is_number(blocks):
                 raise Wide(index, below)
-        for k in range(_MOST_TURNS):
+        for k in range(MOST_TURNS):
             room = plus_form(top, below, -k - 1)
             if self.nonnegative(room):
                 continue

@@ -32,7 +32,7 @@ from symattn.algebra.forms import (
     times_form,
     variable,
 )
-from symattn.algebra.functions import Functions
+from symattn.algebra.functions import Lines
 from symattn.algebra.polynomials import (
     MOST_POWER,
     Bound,
@@ -93,8 +93,8 @@ Step = dict[str, Data]
 Found = TypeVar("Found")
 
 
-class Sums(Functions):
-    """The replay of steps about ranges and sums.
+class Steps(Lines):
+    """Steps that are read one by one.
 
     `take` gives the next step; what finds proofs overrides it to choose one.
     """
@@ -104,12 +104,6 @@ class Sums(Functions):
         self.steps, self.left = list(steps), deque(steps)
         #: Pairs of matrices whose product is I.
         self.units: dict[Unit, Form] = {}
-
-    @abstractmethod
-    def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
-        """Entry (i, j) of an expression, None where it is −∞."""
-
-    # ---- the trace ---------------------------------------------------------------------------
 
     def take(self, allowed: Sequence[str], before: str, *about: object) -> Step:
         """The next step. Raises `Refused` where it is of another kind, or about something else.
@@ -150,7 +144,21 @@ class Sums(Functions):
         if self.left:
             raise Refused(f"step {self.done + 1}: the proof is complete before it")
 
-    # ---- ranges and sums ---------------------------------------------------------------------
+    def place_of(self, step: Step, what: str, among: Sequence[object]) -> int:
+        """A place in a list, from 0."""
+        if not 0 <= step[what] < len(among):
+            raise self.wrong(f"there is no {what} {step[what]}")
+        return int(step[what])
+
+
+class Sums(Steps):
+    """The replay of steps about ranges and sums."""
+
+    @abstractmethod
+    def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
+        """Entry (i, j) of an expression, None where it is −∞."""
+
+    # ---- ranges ------------------------------------------------------------------------------
 
     def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
         """What stands at every index below a size, by the parts in which the trace cuts it."""
@@ -202,6 +210,8 @@ class Sums(Functions):
             value = evaluated(at)
         return value, [(block, blocks), (place_, width)]
 
+    # ---- sums --------------------------------------------------------------------------------
+
     def summed(self, bound: Bound, poly: Poly) -> Poly:
         """Σ over indices of every term; an index without a name has one value."""
         bound = [pair for pair in bound if pair[0]]
@@ -252,12 +262,6 @@ class Sums(Functions):
                         below = times(form_poly(run.size), single(level))
                         return plus(constant(2), below), scaled(scores, -1)
         return None
-
-    def place_of(self, step: Step, what: str, among: Sequence[object]) -> int:
-        """A place in a list, from 0."""
-        if not 0 <= step[what] < len(among):
-            raise self.wrong(f"there is no {what} {step[what]}")
-        return int(step[what])
 
     def ends(self, uses: Factors, index: str, size: Form) -> tuple[Form, Form] | None:
         """The outer indices of Σ_l a_il b_lj where the product of a and b is I."""
