@@ -136,7 +136,7 @@ class Scope:
                 end = number(0) if c > 0 else plus_form(self.permuted[atom[1]], number(-1))
                 one = plus_form(form(pair for pair in one if pair[0] != atom), end, c)
             elif free:
-                needed = _needed(free, sizes)
+                needed = self.needed(free, inside)
                 last = next((name for name in sorted(free) if name not in needed), None)
                 slope, _ = quotient_form(one, variable(last)) if last else ((), one)
                 if last is None or last in names(slope):
@@ -156,6 +156,17 @@ class Scope:
         least = {factor for atom, _ in one for factor in factors_of(atom) if factor[0] != "+"}
         raised = put(one, {size: plus_form(variable(size), number(1)) for size in least})
         return all(c >= 0 for _, c in raised)
+
+    def needed(self, free: Iterable[str], inside: Mapping[str, Form] = {}) -> set[str]:
+        """The indices that the ranges of these depend on."""
+        found: set[str] = set()
+        left = list(free)
+        while left:
+            name = left.pop()
+            more = names(inside.get(name, self.sizes.get(name, ()))) - found
+            found |= more
+            left += more
+        return found
 
     def within(self, at: Form, size: Form) -> Needs:
         """The obligations of 0 ≤ at < size."""
@@ -262,17 +273,6 @@ class Scope:
         new = {name: variable(f"_{deep}{_LETTERS[k]}") for k, (name, _) in enumerate(bound)}
         sizes = tuple((new[name][0][0], put(size, new)) for name, size in bound)
         return ("sum", sizes, renamed_mono(frozenset(factors.items()), new))
-
-
-def _needed(inside: Iterable[str], sizes: Mapping[str, Form]) -> set[str]:
-    """The indices that the ranges of these depend on."""
-    found: set[str] = set()
-    left = list(inside)
-    while left:
-        more = names(sizes.get(left.pop(), ())) - found
-        found |= more
-        left += more
-    return found
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
