@@ -14,10 +14,10 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 36_659,
+    "statements": 36_546,
     "mentions of node classes outside nodes/": 479,
-    "classes over 150 statements": 5,
-    "attributes stored outside __init__": 30,
+    "classes over 150 statements": 4,
+    "attributes stored outside __init__": 29,
     "functions of 30 statements or more": 17,
     "functions of 7 parameters or more": 7,
     "numbers set at module level": 163,

@@ -45,6 +45,7 @@ from tests.fuzz.traces import (
     outcomes,
     table,
 )
+from tests.opened import opened
 from tests.oracle import Statement
 from tests.statements import STATEMENTS, TELLING
 
@@ -196,6 +197,44 @@ def test_a_false_claim_is_seen_by_the_numbers() -> None:
     other = made("softmax(2 S) = ratio(softmax(S) ∘ softmax(S))")["statement"]
     other["left"]["text"] = "softmax(3 S)"
     assert is_false(claims.goal_of(other))
+
+
+# ---- the entries that a certificate speaks of -------------------------------------------------
+
+
+def _kinds(told: Any) -> set[str]:
+    """The kinds of rules in what is told of entries."""
+    if not isinstance(told, list):
+        return set()
+    return {told[0]}.union(*map(_kinds, told[1:])) if told and isinstance(told[0], str) else set()
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "kinds"),
+    [
+        ("softmax(S + c) = softmax(S)", {"shapes": {"c": ("n", 1)}}, {"over", "exp", "total"}),
+        ("A (A^-1 B) = B", {"shapes": dict.fromkeys("AB", ("n", "n"))}, {"inverse", "times"}),
+        ("rowsum(hardmax(S)) = 1", {}, {"cases", "ofrow"}),
+        ("relu(relu(A)) = relu(A)", {}, {"apply", "entry"}),
+    ],
+)
+def test_the_entries_of_a_certificate_are_data(
+    text: str, options: dict[str, Any], kinds: set[str]
+) -> None:
+    one = json.loads(json.dumps(opened(made(text, **options))))
+    left, right = one["entries"]["sides"]
+    assert kinds <= _kinds(left["entry"]) | _kinds(right["entry"])
+    assert "other" not in _kinds(left["entry"]) | _kinds(right["entry"])
+    one["certificate"]["statement"]["left"]["text"] = "A +"
+    assert "entries" not in opened(one["certificate"])
+
+
+def test_the_cases_of_sizes_are_told_with_their_entries() -> None:
+    """Which of two sizes is larger, and what stands for it in each case."""
+    told = opened(made("softmax(S + causal()) 1 = 1"))["entries"]
+    assert told["sizes"] == [{"n": "+0 + m"}, {"m": "+0 + n + 1"}]
+    one, other = (case["sides"][0]["entry"] for case in told["cases"])
+    assert '["size", "+0"]' in json.dumps(one) + json.dumps(other)
 
 
 # ---- false statements, and provers that lie in one place ------------------------------------
