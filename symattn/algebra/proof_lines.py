@@ -9,7 +9,7 @@ its height, and they are its reason. The lines of the right side are read from i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -108,11 +108,17 @@ class Recorder(Checker):
         self.stack[-1].own.append(step)
         return step
 
+    @contextmanager
+    def _of(self, part: Part) -> Iterator[Part]:
+        """The steps that are taken inside belong to this part."""
+        self.stack.append(part)
+        yield part
+        self.stack.pop()
+
     def _kept(self, part: Part, evaluated: Callable[[], Poly | None]) -> Poly | None:
         self.stack[-1].children.append(part)
-        self.stack.append(part)
-        part.poly = evaluated()
-        self.stack.pop()
+        with self._of(part):
+            part.poly = evaluated()
         return part.poly
 
     def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
@@ -131,10 +137,8 @@ class Recorder(Checker):
         return found
 
     def as_known(self, atom: Atom) -> Poly:
-        aside = Part(atom, {})
-        self.stack.append(aside)
-        out = super().as_known(atom)
-        self.stack.pop()
+        with self._of(Part(atom, {})) as aside:
+            out = super().as_known(atom)
         self.stack[-1].own += [step for part in aside.walk() for step in part.own]
         return out
 
