@@ -471,14 +471,15 @@ class Replay:
     def __init__(self, goal: Goal, uses: Sequence[Data], letters_only: bool) -> None:
         self.uses, self.runs = uses, list[Run]()
         self.letters: dict[MatrixExpr, sympy.MatrixSymbol] | None = {} if letters_only else None
+        dict(permutations_in(used(goal, uses)[0]))  # also of letters within functions
         left, right = self.plain(goal.left), self.plain(goal.right)
         where = tuple((self.plain(a), self.plain(b)) for a, b in goal.where)
         self.goal = replace(goal, left=left, right=right, where=where)
         #: What cofactors may be made of, beside letters: it has a value where the sides have one.
         self.given = {one for side in (left, right) for one in sympy.preorder_traversal(side)}
-        used = [left.atoms(sympy.MatrixSymbol), right.atoms(sympy.MatrixSymbol)]
+        held = [left.atoms(sympy.MatrixSymbol), right.atoms(sympy.MatrixSymbol)]
         letters = set(self.letters.values()) if self.letters else set()
-        self.partial = bool(letters and used[0] & letters != used[1] & letters)
+        self.partial = bool(letters and held[0] & letters != held[1] & letters)
 
     def is_whole(self, expr: sympy.Basic) -> bool:
         """Whether a cofactor has a value wherever the sides have one."""

@@ -471,6 +471,15 @@ def no_permutation(one: Made) -> None:
     one["statement"]["permuting"] = ["A"]
 
 
+def no_permutation_inside(one: Made) -> None:
+    """So is one that stands within a function alone."""
+    for side in ("left", "right"):
+        one["statement"][side]["text"] = "relu(A)"
+    one["statement"]["letters"] = [["A", "n × m"]]
+    one["statement"]["permuting"] = ["A"]
+    one["letters_only"], one["proof"] = True, {"same": True}
+
+
 def split(one: Made) -> None:
     """Two cases that are not all."""
     one["proof"] = {"split": "n", "least": "m", "cases": [one["proof"]]}
@@ -551,6 +560,7 @@ REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
     ),
     "no mirror image": (_used("mirror", "A", "B"), "no letter symmetric"),
     "a permutation that is not square": (no_permutation, "is not square"),
+    "one that is not square within a function": (no_permutation_inside, "is not square"),
     "cases that are not all": (split, "it is about"),
     "a power that is too large": (_expr("Pow", ["real", "c"], "1000000000"), "too large"),
     "code": (_expr("__import__", ["word", "os"]), "is not a function here"),
