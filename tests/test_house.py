@@ -14,7 +14,7 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 36_547,
+    "statements": 36_548,
     "mentions of node classes outside nodes/": 479,
     "classes over 150 statements": 4,
     "attributes stored outside __init__": 29,
