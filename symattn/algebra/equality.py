@@ -20,9 +20,11 @@ from typing import Any, Literal
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Data, Refused, replayed
+from symattn.algebra.certificate import replayed
+from symattn.algebra.claims import Data
 from symattn.algebra.comparison import Joint, joined
 from symattn.algebra.counterexample import Counterexample, Meaning, Side
+from symattn.algebra.forms import Refused
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.proof_lines import Exposition, exposition
 from symattn.algebra.refute import (

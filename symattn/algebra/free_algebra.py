@@ -19,7 +19,8 @@ import flint
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Data, Goal, Refused, encoded
+from symattn.algebra.claims import Data, Goal, encoded
+from symattn.algebra.forms import Refused
 from symattn.algebra.linear_equations import solution
 from symattn.arithmetic.base import Ground
 from symattn.arithmetic.enclosure import in_flint, in_sympy

@@ -10,9 +10,10 @@ import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Refused, meant
+from symattn.algebra.claims import meant
 from symattn.algebra.comparison import Joint
 from symattn.algebra.counterexample import Letter, Meaning, Side, Sizes, compared
+from symattn.algebra.forms import Refused
 from symattn.arithmetic.base import Array
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of

@@ -9,7 +9,7 @@ its height, and they are its reason. The lines of the right side are read from i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -18,31 +18,12 @@ from typing import Any, TypeAlias
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import (
-    Atom,
-    Bound,
-    Checker,
-    Data,
-    Env,
-    Form,
-    Found,
-    Goal,
-    Mono,
-    Pair,
-    Poly,
-    Refused,
-    Replay,
-    Step,
-    atoms_of,
-    goal_of,
-    indices,
-    linear,
-    names,
-    plus_form,
-    put,
-    spelled,
-    variable,
-)
+from symattn.algebra.certificate import Checker, Replay
+from symattn.algebra.claims import Data, Goal, Pair, goal_of
+from symattn.algebra.forms import Env, Form, Refused, linear, names, plus_form, put, variable
+from symattn.algebra.polynomials import Bound, indices
+from symattn.algebra.sums import Found, Step
+from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, spelled
 from symattn.algebra.traces import Tracer
 from symattn.arithmetic.functions import applied
 from symattn.budget import STEPS, Spent, within
@@ -127,11 +108,17 @@ class Recorder(Checker):
         self.stack[-1].own.append(step)
         return step
 
+    @contextmanager
+    def _of(self, part: Part) -> Iterator[Part]:
+        """The steps that are taken inside belong to this part."""
+        self.stack.append(part)
+        yield part
+        self.stack.pop()
+
     def _kept(self, part: Part, evaluated: Callable[[], Poly | None]) -> Poly | None:
         self.stack[-1].children.append(part)
-        self.stack.append(part)
-        part.poly = evaluated()
-        self.stack.pop()
+        with self._of(part):
+            part.poly = evaluated()
         return part.poly
 
     def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
@@ -150,10 +137,8 @@ class Recorder(Checker):
         return found
 
     def as_known(self, atom: Atom) -> Poly:
-        aside = Part(atom, {})
-        self.stack.append(aside)
-        out = super().as_known(atom)
-        self.stack.pop()
+        with self._of(Part(atom, {})) as aside:
+            out = super().as_known(atom)
         self.stack[-1].own += [step for part in aside.walk() for step in part.own]
         return out
 
@@ -170,19 +155,16 @@ class Recorder(Checker):
         return super().inverse(base, i, j)
 
     def divisor(self, below: Poly, empty: sympy.Expr | None, power: int = 1) -> Poly:
-        count = self.count
         if any(below) and self.never_zero(below):
             self.divisors.append(below)
-        self.count = count  # the numbers of indices are those of the trace
         return super().divisor(below, empty, power)
 
     def vanishes(self, difference: Poly) -> None:
         self.hidden()
         before, sides = self.done, [*self.whole.children]
         self.whole.children.clear()
-        super().vanishes(difference)  # which calls this again for each sign of an |x|
-        if sides:
-            self.compared.append(Comparison(sides, self.steps[before : self.done]))
+        super().vanishes(difference)
+        self.compared.append(Comparison(sides, self.steps[before : self.done]))
 
     def hidden(self) -> None:
         """Keep the comparisons of entries that are −∞ on both sides, of which nothing vanishes."""
@@ -718,8 +700,6 @@ _SAYS: Mapping[str, b.Words] = {
     "merge": ("a product of sums is a single sum, in any order",),
     "permute": ("the same terms in another order",),
     "meet": ("the factor δ is 0 where its indices differ",),
-    "prefix": ("a longer sum minus its first terms",),
-    "sign": ("in each case of the signs",),
 }
 _FUNCTIONS: Mapping[str, b.Words] = {
     "tanh": _function(

@@ -8,67 +8,51 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import permutations, product
 from math import factorial, prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import (
-    Along,
-    Atom,
-    Bound,
-    Checker,
-    Data,
+from symattn.algebra.certificate import Checker, Replay
+from symattn.algebra.claims import Data, Goal, cases, encoded, goal_of, halved, used
+from symattn.algebra.counterexample import Side
+from symattn.algebra.forms import (
     Form,
-    Found,
-    Goal,
     Half,
-    Mono,
-    Odd,
-    Open,
-    Poly,
+    Need,
     Refused,
-    Replay,
-    Step,
-    Wide,
-    atoms_of,
-    brief,
-    cases,
-    encoded,
     form,
-    form_text,
-    goal_of,
-    halved,
-    indices,
-    inside_of_sizes,
-    is_zero,
-    mono_text,
     names,
     number,
     plus_form,
     put,
-    range_text,
-    renamed,
-    renamed_mono,
-    spelled,
-    terms_of,
-    text_of,
-    used,
     variable,
 )
-from symattn.algebra.certificate import (
-    place as place_of_index,
-)
-from symattn.algebra.counterexample import Side
+from symattn.algebra.forms import place as place_of_index
 from symattn.algebra.free_algebra import Ring
 from symattn.algebra.hypotheses import Statement, same_shape
 from symattn.algebra.hypotheses import uses as uses_of
+from symattn.algebra.polynomials import Bound, indices, is_zero, renamed, renamed_mono
+from symattn.algebra.scope import Odd, Open, Wide
+from symattn.algebra.sums import Along, Found, Step
+from symattn.algebra.texts import (
+    Atom,
+    Items,
+    Mono,
+    Poly,
+    atoms_of,
+    brief,
+    form_text,
+    mono_text,
+    range_text,
+    spelled,
+    terms_of,
+)
 from symattn.budget import Spent, spend
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
@@ -86,12 +70,16 @@ _UNTOLD = (RecursionError, ArithmeticError, NotImplementedError, TypeError, Valu
 _MOST_UNFOLDED = 8
 
 
-class NeedOrder(Exception):
-    """Raised where it matters whether a size is at least another one, or a number: both texts."""
+class Order(Need):
+    """It matters whether a size is at least another one, or a number: both as texts."""
+
+    def __init__(self, size: str, least: str) -> None:
+        super().__init__(f"it depends on whether {size} ≥ {least}")
+        self.size, self.least = size, least
 
 
-#: What the steps of a checker may change, beside the indices that it knows.
-_STATE = ("count", "partial", "rooted")
+#: The steps taken, the indices named, what has no value for some inputs, and what is ≥ 0.
+Mark: TypeAlias = tuple[int, int, int, frozenset[Items]]
 
 
 @dataclass(frozen=True)
@@ -163,22 +151,32 @@ class Tracer(Checker):
             step["needs"] = [f"{form_text(one)} ≥ 0" for one, _ in needs]
         step["gives"] = brief(gives)
 
-    def _mark(self) -> tuple[int, dict[str, Any]]:
-        """The steps taken, and the state to come back to where a choice fails."""
-        return len(self.steps), {name: copy(getattr(self, name)) for name in _STATE}
+    def _mark(self) -> Mark:
+        """Where the proof has got to, to come back to where a choice fails."""
+        return len(self.steps), self.count, len(self.here.lacks), frozenset(self.rooted)
 
-    def _back(self, mark: tuple[int, dict[str, Any]]) -> None:
-        """Come back to a state."""
-        taken, state = mark
-        vars(self).update(state)
-        del self.steps[taken:]
+    def _back(self, mark: Mark) -> None:
+        """Come back to where the proof was."""
+        taken, self.count, lacking, rooted = mark
+        del self.steps[taken:], self.here.lacks[lacking:]
+        self.rooted.intersection_update(rooted)
 
-    def _works(self, step: Callable[..., object], *given: object) -> bool:
-        """Whether a step could be taken; nothing changes."""
+    def tried(self, choice: Callable[[], Found]) -> Found | Need:
+        """What comes of a choice, or what it needs; then the proof is where it was."""
         mark = self._mark()
         try:
-            return step(*given) is not False
-        except (Refused, NeedOrder):
+            return choice()
+        except Need as need:
+            self._back(mark)
+            return need
+
+    def _applies(self, step: Step, atom: Atom) -> bool:
+        """Whether an equation may be used as a step says; nothing changes."""
+        mark = self._mark()
+        try:
+            _, needs = self.said(step, atom)
+            return self.holds(needs)
+        except Refused:
             return False
         finally:
             self._back(mark)
@@ -189,12 +187,11 @@ class Tracer(Checker):
         """The parts of a range, which is divided until everything is the same throughout each."""
         division = Division(self.every(size))
         while True:
-            mark, starts = self._mark(), dict[str, Form]()
-            try:
-                return self._in_parts(division, size, evaluated, starts)
-            except (Wide, Odd, Open) as need:
-                division = self._divided(division, need, starts)
-            self._back(mark)
+            starts: dict[str, Form] = {}
+            found = self.tried(partial(self._in_parts, division, size, evaluated, starts))
+            if not isinstance(found, Need):
+                return found
+            division = self._divided(division, found, starts)
 
     def _in_parts(
         self,
@@ -217,26 +214,29 @@ class Tracer(Checker):
 
         return self.parts_of(self.kept(division.step, range_text(size)), size, here)
 
-    def _divided(
-        self, division: Division, need: Wide | Odd | Open, starts: Mapping[str, Form]
-    ) -> Division:
+    def _divided(self, division: Division, need: Need, starts: Mapping[str, Form]) -> Division:
         """The division in which something is the same throughout; raises what others have to do."""
-        index, point = self._cut(need.room) if isinstance(need, Open) else (need.index, ())
-        if index not in starts:
-            raise need
         whole = division.every == 1
         match need:
-            case Wide():
+            case Wide(index=index, width=width) if index in starts:
                 if division.cuts or not whole:
                     raise need
-                return replace(division, width=need.width)
-            case Odd():
-                if any(c % need.below for _, c in self.sizes[index]):
+                return replace(division, width=width)
+            case Odd(index=index, below=below) if index in starts:
+                if any(c % below for _, c in self.sizes[index]):
                     raise _halved(self.sizes[index])
                 if not division.cuts or not self.paired or not whole:
                     raise need
                 return replace(division, again=division.again | {starts[index]})
-        cuts, cut = division.cuts, plus_form(starts[index], point)
+            case Open(room=room):
+                index, point = self._cut(room)
+                if index in starts:
+                    return self._cut_at(division, plus_form(starts[index], point), need)
+        raise need
+
+    def _cut_at(self, division: Division, cut: Form, need: Need) -> Division:
+        """A division with a cut more."""
+        cuts = division.cuts
         if len(cuts) == _MOST_CUTS:
             raise need
         if cut in cuts:
@@ -273,10 +273,10 @@ class Tracer(Checker):
         if len(more) + len(less) != len(terms) or any("+" in a or "·" in a for a in terms):
             return Refused("a condition whose cases depend on the sizes")
         if len(more) == len(less) == 1:
-            return NeedOrder(more[0], less[0])
+            return Order(more[0], less[0])
         least = -constant if more else constant + 1
         if len(terms) == 1 and 1 <= least <= 12:
-            return NeedOrder((more or less)[0], str(least))
+            return Order((more or less)[0], str(least))
         return Refused("a condition whose cases depend on the sizes")
 
     # ---- sums ------------------------------------------------------------------------------
@@ -313,8 +313,8 @@ class Tracer(Checker):
         """The steps that a sum over one index may be rewritten by; the first one is taken."""
         if not run.uses:
             yield {"rule": "count"}
-        if self.at_first(run.uses, run.index, run.size) is not None:
-            yield {"rule": "first"}
+        if self.said_of_line(run) is not None:
+            yield {"rule": "line"}
         if self.ends(run.uses, run.index, run.size) is not None:
             yield {"rule": "identity"}
         turned = self._turned(mono, run.index, run.size) if self.permuted else None
@@ -359,21 +359,15 @@ class Tracer(Checker):
 
     def _of_known(self, atom: Atom) -> Step:
         """The step that says what a sum is."""
-        above = self.threshold(atom) is not None
-        return next(self._said(atom), {"rule": "threshold" if above else "keep"})
+        return next(self._said(atom), {"rule": "keep"})
 
     def _said(self, atom: Atom) -> Iterator[Step]:
         """The equations that say what a sum is."""
         for k, (one, _) in enumerate(self.here.known):
             for at in self._places(one, atom):
                 step = {"rule": "hypothesis", "equation": k, "at": [*map(form_text, at)]}
-                if self._works(self._applies, step, atom):
+                if self._applies(step, atom):
                     yield step
-
-    def _applies(self, step: Step, atom: Atom) -> bool:
-        """Whether an equation may be used as a step says."""
-        _, needs = self.said(step, atom)
-        return self.holds(needs)
 
     def _places(self, one: sympy.Basic, atom: Atom) -> Iterator[tuple[Form, Form]]:
         """The entries of an equation that may speak of a sum."""
@@ -388,10 +382,6 @@ class Tracer(Checker):
         """The step that makes a difference simpler. Raises `Refused` where there is none."""
         if is_zero(left):
             return {"rule": "zero"}
-        for items in inside_of_sizes(left):
-            return {"rule": "sign", "x": text_of(dict(items))}
-        if self._works(self.without_logarithms, left):
-            return {"rule": "logarithm"}
         for t, (mono, _) in enumerate(terms_of(left)):
             factors = atoms_of(mono)
             for k, (atom, _) in enumerate(factors):
@@ -404,10 +394,6 @@ class Tracer(Checker):
                         return {"rule": "meet", "term": t, "factor": k, "index": index}
                     if self.solved(atom, index) is not None:
                         break
-        for t, (mono, _) in enumerate(terms_of(left)):
-            for k, (atom, p) in enumerate(atoms_of(mono)):
-                if self._works(self.from_zero, atom, p):
-                    return {"rule": "prefix", "term": t, "factor": k}
         raise Refused("the difference does not vanish")
 
 
@@ -483,25 +469,23 @@ class Tracing(Replay):
             return {"same": True}
         checker = self.checker([], goal.positive)
         checker.paired, checker.unfolded = paired, self.unfolded
-        try:
-            self.entries(checker, goal, factors)
-        except Odd:
-            if paired:
-                raise
-            return self.proof(goal, factors, depth, paired=True)
-        except Half as need:
-            half = self.proof(goal.put(halved(size_written(need.size))), factors, depth + 1)
-            self.partial = True
-            return {"even": need.size, "half": half}
-        except NeedOrder as need:
-            if depth == _MOST_CASES:
-                raise Refused("too many orders of sizes") from None
-            size, least = need.args
-            found = [
-                self.proof(goal.put(case), factors, depth + 1)
-                for case in cases(size_written(size), size_written(least), depth)
-            ]
-            return {"split": size, "least": least, "cases": found}
+        match checker.tried(partial(self.entries, checker, goal, factors)):
+            case Odd() if not paired:
+                return self.proof(goal, factors, depth, paired=True)
+            case Half(size=size):
+                half = self.proof(goal.put(halved(size_written(size))), factors, depth + 1)
+                self.partial = True
+                return {"even": size, "half": half}
+            case Order() if depth == _MOST_CASES:
+                raise Refused("too many orders of sizes")
+            case Order(size=size, least=least):
+                found = [
+                    self.proof(goal.put(case), factors, depth + 1)
+                    for case in cases(size_written(size), size_written(least), depth)
+                ]
+                return {"split": size, "least": least, "cases": found}
+            case Need() as need:
+                raise need
         return {"cofactors": list(factors), "steps": checker.steps}
 
 
@@ -525,7 +509,7 @@ def certificate(statement: Statement) -> Data:
             proof = replay.proof(replay.goal, factors)
         except Spent:
             raise
-        except (SymattnError, NeedOrder, *_UNTOLD) as trouble:
+        except (SymattnError, *_UNTOLD) as trouble:
             missing = str(trouble).partition("\n")[0] if not letters_only else missing
             continue
         found = {

@@ -15,7 +15,7 @@ from symattn.errors import ReadError, quote
 from symattn.status import Status, worst
 
 if TYPE_CHECKING:
-    from symattn.algebra.certificate import Data
+    from symattn.algebra.claims import Data
     from symattn.algebra.equality import Equality
     from symattn.algebra.identities.proofs import Proof
     from symattn.writing import Destination
@@ -26,7 +26,7 @@ SECONDS, _MEMORY = 60.0, 2048
 
 def write_certificate(answer: Equality, destination: Destination) -> None:
     """The certificate as JSON; a line on standard error where there is none, or it is too large."""
-    from symattn.algebra.certificate import storable
+    from symattn.algebra.claims import storable
 
     if answer.certified and storable(answer.certificate) is None:
         click.echo("no certificate is written: it is too large to be read again", err=True)
@@ -38,7 +38,7 @@ def write_certificate(answer: Equality, destination: Destination) -> None:
 
 def write_theorem(proof: Proof, out: Output) -> Status:
     """The proof as a theorem of Rocq; a line on standard error where there is none."""
-    from symattn.algebra.certificate import Refused
+    from symattn.algebra.forms import Refused
     from symattn.algebra.rocq.export import exported
 
     answer = proof.equality
@@ -109,7 +109,8 @@ def check_certificates(name: str, seconds: float | None, rocq: bool = False) -> 
 
 def _replayed(file: tuple[str, list[Data], bool]) -> list[Checked]:
     """What the checker says of a file's certificates, and their theorems where Rocq is asked."""
-    from symattn.algebra.certificate import Refused, check
+    from symattn.algebra.certificate import check
+    from symattn.algebra.forms import Refused
     from symattn.algebra.rocq.export import exported
 
     name, certificates, rocq = file

@@ -75,11 +75,12 @@ def supposed(derivation: Derivation, evaluation: Evaluation, most: int = 3) -> t
     named = {one.name: one for one in MISCONCEPTIONS}
     found = Hypotheses(derivation, evaluation, [named[name] for name in COMMON]).singles
     rows = ((one.misconceptions[0], one.steps) for one in found[:most])
-    shown = [
-        (*(text.replace("d_k", "dₖ") for text in (row.instead, row.tell)), steps)
-        for row, steps in rows
-    ]
-    return tuple(Supposed(*one) for one in shown)
+    return tuple(Supposed(_shown(row.instead), _shown(row.tell), steps) for row, steps in rows)
+
+
+def _shown(words: str) -> str:
+    """Words of a misconception as a page shows them, where no code stands."""
+    return words.replace("d_k", "dₖ")
 
 
 class Hypotheses:

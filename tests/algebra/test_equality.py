@@ -11,8 +11,8 @@ import pytest
 import sympy
 
 from symattn import Attention, SymattnError, equal
-from symattn.algebra.certificate import Refused
 from symattn.algebra.equality import certified, stated
+from symattn.algebra.forms import Refused
 from symattn.algebra.linear_equations import solution
 from symattn.algebra.traces import certificate
 from symattn.budget import Spent, within

@@ -221,7 +221,7 @@ def test_cases_of_sizes_are_named_by_sizes(statement: str, cases: list[str]) -> 
     ("statement", "line", "options"),
     [
         ("rowsum(hardmax(S)) = 1", "Σ_l [[1, if l = argmax_t(s_it)], [0, otherwise]]", {}),
-        ("relu(relu(A) - relu(B)) = relu(A - relu(B))", "max(0, a_ij − max(0, b_ij))", {}),
+        ("relu(relu(A)) = relu(A)", "max(0, max(0, a_ij))", {}),
         (
             "softmax([S, 0 c]) = [softmax1(S), 1 - rowsum(softmax1(S))]",
             "1/((Σ_l e^(s_il)) + 1)",

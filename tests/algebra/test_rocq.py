@@ -18,8 +18,8 @@ import pytest
 
 from symattn import Attention, SymattnError, equal, prove
 from symattn.algebra import traces
-from symattn.algebra.certificate import Refused
 from symattn.algebra.equality import stated
+from symattn.algebra.forms import Refused
 from symattn.algebra.identities import IDENTITIES, identity
 from symattn.algebra.rocq.asking import asked
 from symattn.algebra.rocq.export import exported

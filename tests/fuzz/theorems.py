@@ -26,7 +26,7 @@ import numpy as np
 import sympy
 
 from symattn import SymattnError
-from symattn.algebra.certificate import Goal, goal_of
+from symattn.algebra.claims import Goal, goal_of
 from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import stated
 from symattn.algebra.rocq.export import Document, Exporting, exported

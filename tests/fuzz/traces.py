@@ -25,28 +25,17 @@ import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import (
-    RULES,
-    Checker,
-    Form,
-    Goal,
-    Poly,
-    Refused,
-    Replay,
-    Step,
-    brief,
-    check,
-    encoded,
-    form_text,
-    goal_of,
-    text_of,
-)
+from symattn.algebra.certificate import Checker, Replay, check
+from symattn.algebra.claims import Goal, encoded, goal_of
 from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import stated
+from symattn.algebra.forms import Form, Refused
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities import identity
 from symattn.algebra.identities.identity import Identity
 from symattn.algebra.refute import refuted, trial_sizes
+from symattn.algebra.sums import RULES, Step
+from symattn.algebra.texts import Poly, brief, form_text, text_of
 from symattn.algebra.traces import Tracing, certificate
 from symattn.errors import SymattnError
 from symattn.nodes.heads import Concat, Head, HeadSum, Split, Stacked
@@ -74,7 +63,6 @@ NAMES = (
 
 #: Statements whose proofs use the rules that are seldom used.
 OTHERS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("relu(relu(A) - relu(B)) = relu(A - relu(B))", {}),
     ("rowsum(sparsemax(S)) = 1", {}),
     ("rowsum(hardmax(S) ∘ S) = rowmax(S)", {}),
     ("hardmax(softmax(S)) = hardmax(S)", {}),
@@ -251,7 +239,7 @@ def width(random: np.random.Generator, made: Made, others: Sequence[Made]) -> No
 def number(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
     """A place, an index or a group of a step is another one."""
     step = _step(random, made)
-    known = ("index", "factor", "groups", "term", "equation", "at", "inside", "every", "by", "x")
+    known = ("index", "factor", "groups", "term", "equation", "at", "inside", "every", "by")
     keys = [k for k in step if k in known]
     key = _pick(random, keys)
     match step[key]:

@@ -10,7 +10,7 @@ from itertools import chain, repeat
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import storable
+from symattn.algebra.claims import storable
 from symattn.algebra.counterexample import Meaning
 from symattn.algebra.equality import FOR_ALL
 from symattn.algebra.identities.identity import ENTRIES, HYPOTHESIS

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Slope
+from symattn.algebra.claims import Slope
 from symattn.algebra.counterexample import Sides
 from symattn.algebra.equality import expressed
 from symattn.arithmetic.shapes import Size

@@ -5,21 +5,12 @@ from __future__ import annotations
 import re
 from itertools import product
 
-from symattn.algebra.certificate import (
-    Atom,
-    Env,
-    Form,
-    Refused,
-    atoms_of,
-    linear,
-    names,
-    number,
-    spelled,
-)
+from symattn.algebra.forms import Env, Form, Refused, linear, names, number
 from symattn.algebra.rocq.divisors import COLUMN, ROW
 from symattn.algebra.rocq.equations import Equation, have, some
 from symattn.algebra.rocq.sums import Rewriter
 from symattn.algebra.rocq.terms import identifier, nat
+from symattn.algebra.texts import Atom, atoms_of, spelled
 
 
 class Assuming(Rewriter):

@@ -8,17 +8,11 @@ from fractions import Fraction
 
 import sympy
 
-from symattn.algebra.certificate import (
-    Bound,
-    Env,
-    Form,
-    Goal,
-    Mono,
-    Poly,
-    indices_of,
-    names,
-)
+from symattn.algebra.claims import Goal
+from symattn.algebra.forms import Env, Form, names
+from symattn.algebra.polynomials import Bound, indices_of
 from symattn.algebra.proof_lines import Formulas, parted, place_of, renamed, symbol
+from symattn.algebra.texts import Mono, Poly
 from symattn.errors import SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.spell import Speller

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Goal, Refused, linear, permutations_in, variable
+from symattn.algebra.claims import Goal, permutations_in
+from symattn.algebra.forms import Refused, linear, variable
 from symattn.algebra.rocq.terms import bracketed, identifier, kind_of, number, templated
 from symattn.algebra.traces import Tracer
 from symattn.nodes import rule as r

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from symattn.algebra.certificate import Bound, Form, Poly, Refused
+from symattn.algebra.forms import Form, Refused
+from symattn.algebra.polynomials import Bound
 from symattn.algebra.rocq.terms import Places, bracketed, fraction, identifier, nat
+from symattn.algebra.texts import Poly
 
 #: Lines of a script, which end the goal that they begin with.
 Script: TypeAlias = tuple[str, ...]

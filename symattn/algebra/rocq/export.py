@@ -9,25 +9,16 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import (
-    Atom,
-    Checker,
-    Data,
-    Goal,
-    Refused,
-    Replay,
-    goal_of,
-    meant,
-    number,
-    plus_form,
-    variable,
-)
+from symattn.algebra.certificate import Checker, Replay
+from symattn.algebra.claims import Data, Goal, goal_of, meant
+from symattn.algebra.forms import Refused, number, plus_form, variable
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import divisors_of
 from symattn.algebra.rocq.equations import Equation, Piece, Pieces, have, indented
 from symattn.algebra.rocq.sums import unit_name
 from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
 from symattn.algebra.rocq.writer import ProofWriter
+from symattn.algebra.texts import Atom
 from symattn.algebra.traces import Tracing
 
 _HEAD = """\

@@ -12,18 +12,9 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.certificate import (
-    Atom,
-    Checker,
-    Env,
-    Mono,
-    Poly,
-    Refused,
-    constant,
-    single,
-    spelled,
-    terms_of,
-)
+from symattn.algebra.certificate import Checker
+from symattn.algebra.forms import Env, Refused
+from symattn.algebra.polynomials import constant, single
 from symattn.algebra.rocq.equations import (
     Equation,
     Script,
@@ -33,6 +24,7 @@ from symattn.algebra.rocq.equations import (
 )
 from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, scalar
 from symattn.algebra.rocq.texts import Spelling
+from symattn.algebra.texts import Atom, Mono, Poly, spelled, terms_of
 
 
 class Reasoning(Spelling):

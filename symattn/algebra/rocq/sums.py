@@ -9,30 +9,17 @@ from functools import reduce
 from math import lcm
 from typing import TypeAlias
 
-from symattn.algebra.certificate import (
-    Along,
-    Atom,
+from symattn.algebra.forms import Form, Refused, names, put, variable
+from symattn.algebra.polynomials import (
     Bound,
-    Factors,
-    Form,
-    Items,
-    Mono,
-    Poly,
-    Refused,
-    Step,
-    atoms_of,
     form_poly,
     indices,
-    names,
-    put,
     renamed,
     renamed_items,
     renamed_mono,
     settled,
     single,
-    terms_of,
     times,
-    variable,
 )
 from symattn.algebra.rocq.equations import (
     Equation,
@@ -50,6 +37,8 @@ from symattn.algebra.rocq.equations import (
 )
 from symattn.algebra.rocq.reasoning import Functions
 from symattn.algebra.rocq.terms import bracketed, identifier, nat, plain
+from symattn.algebra.sums import Along, Step
+from symattn.algebra.texts import Atom, Factors, Items, Mono, Poly, atoms_of, terms_of
 
 #: The equations of what a step works out, the last of what it leaves to be summed.
 Parts: TypeAlias = Sequence[Equation]

@@ -14,7 +14,7 @@ from importlib.resources import files
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import Form, Refused, Term, factors_of, linear
+from symattn.algebra.forms import Form, Refused, Term, factors_of, linear
 from symattn.nodes.arguments import symbol_of_size
 
 #: Places that are put in for indices, as texts.

@@ -12,19 +12,8 @@ from typing import Any
 
 import sympy
 
-from symattn.algebra.certificate import (
-    Atom,
-    Checker,
-    Env,
-    Mono,
-    Poly,
-    Refused,
-    Step,
-    atoms_of,
-    linear,
-    terms_of,
-    variable,
-)
+from symattn.algebra.certificate import Checker
+from symattn.algebra.forms import Env, Refused, linear, variable
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import Divisor
 from symattn.algebra.rocq.equations import product_text, summed_text, to_power
@@ -41,6 +30,8 @@ from symattn.algebra.rocq.terms import (
     root,
     scalar,
 )
+from symattn.algebra.sums import Step
+from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, terms_of
 from symattn.nodes import rule as r
 
 #: Variables in the place of atoms.

@@ -16,29 +16,8 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import (
-    Atom,
-    Bound,
-    Env,
-    Form,
-    Found,
-    Items,
-    Mono,
-    Needs,
-    Poly,
-    Refused,
-    Step,
-    atoms_of,
-    constant,
-    indices,
-    number,
-    plus_form,
-    read_form,
-    single,
-    terms_of,
-    times,
-    variable,
-)
+from symattn.algebra.forms import Env, Form, Refused, number, plus_form, variable
+from symattn.algebra.polynomials import Bound, constant, indices, single, times
 from symattn.algebra.rocq.assuming import Assuming
 from symattn.algebra.rocq.equations import (
     Equation,
@@ -59,6 +38,9 @@ from symattn.algebra.rocq.equations import (
 )
 from symattn.algebra.rocq.terms import bracketed, fraction, identifier, letter, nat
 from symattn.algebra.rocq.texts import operation
+from symattn.algebra.scope import Needs
+from symattn.algebra.sums import Found, Step
+from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, read_form, terms_of
 from symattn.nodes import rule as r
 
 

@@ -1,0 +1,397 @@
+"""Signs, powers and functions of polynomials, and functions of a line, each in one form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import reduce
+from typing import TypeAlias
+
+import sympy
+
+from symattn.algebra.forms import Form, Refused, number, place, plus_form, variable
+from symattn.algebra.polynomials import (
+    MOST_POWER,
+    MOST_TURNS,
+    Bound,
+    constant,
+    height,
+    indices,
+    indices_of,
+    ln_of,
+    only_place,
+    plus,
+    power_of_number,
+    primes,
+    product,
+    renamed_items,
+    scaled,
+    settled,
+    single,
+    times,
+)
+from symattn.algebra.scope import Scope
+from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, terms_of
+
+#: What stands in each part of a range, None for −∞, and the indices of the part.
+Parts: TypeAlias = list[tuple[Poly | None, Bound]]
+
+
+class Signs(Scope):
+    """Of what it is known that it is positive, ≥ 0, or not 0."""
+
+    def __init__(self, positive: Iterable[str] = ()) -> None:
+        super().__init__()
+        self.positive = frozenset(positive)
+        #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
+        self.rooted: set[Items] = set()
+
+    def is_positive(self, atom: Atom) -> bool:
+        """Whether an atom is above 0; a sum is where it is not empty."""
+        match atom:
+            case ("exp" | "prime", _):
+                return True
+            case ("size", name):
+                return bool(name[:1] != "+")  # +k may be 0
+            case ("name", _, positive):
+                return bool(positive)
+            case ("entry", name, _, _):
+                return name in self.positive
+            case ("sum", _, mono):
+                return all(self.is_positive(inner) for inner, _ in mono)
+            case ("poly", items):
+                return all(c > 0 and all(self.is_positive(a) for a, _ in m) for m, c in items)
+        return False
+
+    def is_nonnegative(self, atom: Atom) -> bool:
+        """Whether an atom is ≥ 0, or a root is taken of it."""
+        items = frozenset(single(atom).items())
+        if items in self.rooted:
+            return True
+        match atom:
+            case ("δ" | "first", *_) | ("fn", "abs", _):
+                return True
+            case ("size", _):
+                return True
+            case ("sum", _, mono):
+                return all(self.is_nonnegative(inner) or p % 2 == 0 for inner, p in mono)
+            case ("poly", items):
+                return items in self.rooted or self.all_nonnegative(dict(items))
+        return self.is_positive(atom)
+
+    def is_square(self, mono: Mono) -> bool:
+        """Whether a product is of even powers and of what is ≥ 0."""
+        return all(p % 2 == 0 or self.is_nonnegative(atom) for atom, p in mono)
+
+    def all_nonnegative(self, poly: Poly) -> bool:
+        """Whether a sum is of terms ≥ 0 and of c (|x| ± x)."""
+        known: list[Poly | None] = []
+        for mono, c in terms_of(poly):
+            for atom, p in atoms_of(mono) if c > 0 else ():
+                rest = mono - {(atom, p)}
+                if atom[:2] == ("fn", "abs") and p == 1 and self.is_square(rest):
+                    inner = times({rest: Fraction(1)}, dict(atom[2]))
+                    known += [plus({mono: Fraction(1)}, scaled(inner, s)) for s in (1, -1)]
+        for one in [*known, None]:
+            less = {mono: c for mono, c in poly.items() if c <= 0 or not self.is_square(mono)}
+            if not less:
+                return True
+            shares = [less[m] / one[m] for m in less if one and m in one and one[m] * less[m] > 0]
+            if one and shares:
+                poly = plus(poly, scaled(one, -max(shares)))
+        return False
+
+    def all_positive(self, poly: Poly) -> bool:
+        """Whether every term is a positive number times positive factors, and there is one."""
+        return bool(poly) and all(
+            c > 0
+            and all(
+                self.is_positive(a) or (p.denominator == 1 and p % 2 == 0 and p < 0) for a, p in m
+            )
+            for m, c in poly.items()
+        )
+
+    def never_zero(self, poly: Poly) -> bool:
+        """Whether a polynomial is positive and one of its terms has no empty sum."""
+        return self.all_positive(poly) and any(
+            all(self.is_filled(atom) for atom, _ in mono) for mono in poly
+        )
+
+    def is_filled(self, atom: Atom, inside: Mapping[str, Form] = {}) -> bool:
+        """Whether the sums in a positive atom have something to sum, within other sums' ranges."""
+        match atom:
+            case ("poly", items):
+                return all(self.is_filled(a, inside) for mono, _ in items for a, _ in mono)
+            case ("sum", bound, mono):
+                within = {**inside, **dict(bound)}
+                least = (plus_form(size, number(-1)) for _, size in bound)
+                full = all(self.nonnegative(one, within) for one in least)
+                return full and all(self.is_filled(inner, within) for inner, _ in mono)
+        return True
+
+    def note(self, poly: Poly) -> None:
+        """This is ≥ 0 wherever both sides are defined."""
+        if self.here.noting:
+            self.rooted.add(frozenset(poly.items()))
+
+
+class Functions(Signs):
+    """Powers and functions of one number, each brought to one form."""
+
+    def primitive(self, poly: Poly) -> tuple[Mono, Poly, Fraction]:
+        """Common factors, the rest whose first coefficient is 1, and a number."""
+        shared: dict[Atom, Fraction] = {}
+        for atom in {a for mono in poly for a, _ in mono if a[0] not in ("δ", "prime")}:
+            shared[atom] = min(dict(mono).get(atom, Fraction(0)) for mono in poly)
+        content = frozenset((atom, p) for atom, p in shared.items() if p)
+        back = frozenset((atom, -p) for atom, p in content)
+        rest = plus(*(scaled(product(mono, back), c) for mono, c in poly.items()))
+        lead = terms_of(rest)[0][1]
+        return content, scaled(rest, 1 / lead), lead
+
+    def power(self, poly: Poly, p: Fraction) -> Poly:
+        """A rational power; of a root all factors that leave it are ≥ 0."""
+        if abs(p) > MOST_POWER:
+            raise Refused("a power is too large")
+        if p < 0 and any(atom[0] in ("δ", "first") for mono in poly for atom, _ in mono):
+            raise Refused("division by something that is 0 off a diagonal")
+        if p.denominator == 1 and p >= 0:
+            return reduce(times, [poly] * int(p), constant(1))
+        if not poly:
+            raise Refused("division by 0")
+        if p.denominator != 1:
+            return self.root(poly, p)
+        if len(poly) == 1:
+            ((mono, c),) = poly.items()
+            return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
+        content, rest, lead = self.primitive(poly)
+        outside = settled({atom: q * p for atom, q in content})
+        return scaled(times(outside, single(("poly", frozenset(rest.items())), p)), lead ** int(p))
+
+    def divisor(self, below: Poly, empty: sympy.Expr | None, power: int = 1) -> Poly:
+        """1 over what is not 0, or is said not to be."""
+        if not self.never_zero(below):
+            if empty is not None and self.all_positive(below):
+                raise Refused("a sum that may be empty")
+            self.lack("a divisor")
+        return self.power(below, Fraction(-power))
+
+    def root(self, poly: Poly, p: Fraction) -> Poly:
+        """A power that is not whole, of what is ≥ 0 where it is defined."""
+        content, rest, lead = self.primitive(poly)
+        out, inside = power_of_number(abs(lead), p), scaled(rest, 1 if lead > 0 else -1)
+        gone = {atom for atom, _ in content if not self.is_positive(atom)}
+        for atom, q in atoms_of(content):
+            if self.is_nonnegative(atom):
+                out = times(out, settled({atom: q * p}))
+            elif q.denominator == 1:  # x³ is x² x
+                size = ("fn", "abs", frozenset(single(atom).items()))
+                out = times(out, settled({size: (q - q % 2) * p}))
+                inside = times(inside, single(atom, q % 2) if q % 2 else constant(1))
+            else:
+                inside = times(inside, single(atom, q))
+        if inside == constant(1):
+            return out
+        if all(gone <= {atom for atom, _ in mono} for mono in inside):
+            self.note(inside)
+        if len(inside) == 1:
+            ((mono, c),) = inside.items()
+            if len(mono) == 1 and c == 1:
+                ((atom, q),) = mono
+                return times(out, settled({atom: q * p}))
+        return times(out, settled({("poly", frozenset(inside.items())): p}))
+
+    def absolute(self, poly: Poly) -> Poly:
+        """|poly|: what is ≥ 0 leaves it, and |−p| is |p|."""
+        if not poly:
+            return poly
+        content, rest, lead = self.primitive(poly)
+        out = constant(abs(lead))
+        for atom, p in atoms_of(content):
+            if self.is_nonnegative(atom) or (p.denominator == 1 and p % 2 == 0):
+                out = times(out, settled({atom: p}))
+            elif p.denominator != 1:
+                return single(("fn", "abs", frozenset(poly.items())))
+            else:
+                out = times(out, settled({("fn", "abs", frozenset(single(atom).items())): p}))
+        for sign in (1, -1):
+            if self.all_nonnegative(scaled(rest, sign)):
+                return scaled(times(out, rest), sign)
+        return times(out, single(("fn", "abs", frozenset(rest.items()))))
+
+    def exp(self, poly: Poly) -> Poly:
+        """E to a polynomial is a product over its terms."""
+        out = constant(1)
+        for mono, c in poly.items():
+            condition = frozenset(pair for pair in mono if pair[0][0] == "δ")
+            if condition:  # e^{[i = j] x} is 1 + [i = j] (e^x − 1)
+                more = plus(self.exp({mono - condition: c}), constant(-1))
+                out = times(out, plus(constant(1), times({condition: Fraction(1)}, more)))
+                continue
+            logarithm = next(iter(mono)) if len(mono) == 1 else None
+            if logarithm and logarithm[0][:2] == ("fn", "ln") and logarithm[1] == 1:
+                out = times(out, self.power(dict(logarithm[0][2]), c))  # e^{q ln x} is x^q
+                continue
+            out = times(out, single(("exp", mono), c))
+        return out
+
+    def cos_sin(self, angle: Poly) -> tuple[Poly, Poly]:
+        """Cosine and sine by the addition formulas along the terms of the angle."""
+        cosine, sine = constant(1), constant(0)
+        for mono, c in terms_of(angle):
+            turns = abs(c.numerator)
+            if turns > MOST_TURNS:
+                raise Refused("a large multiple of an angle")
+            inner = frozenset({(mono, Fraction(1, c.denominator))})
+            one, two = single(("fn", "cos", inner)), single(("fn", "sin", inner))
+            two = scaled(two, 1 if c > 0 else -1)
+            for _ in range(turns):
+                cosine, sine = (
+                    plus(times(cosine, one), scaled(times(sine, two), -1)),
+                    plus(times(sine, one), times(cosine, two)),
+                )
+        return cosine, sine
+
+    def logarithm(self, inner: Poly) -> Poly:
+        """Ln of a product of what is ≥ 0 is a sum."""
+        if len(inner) == 1:
+            ((mono, c),) = inner.items()
+            odd = [atom for atom, p in atoms_of(mono) if not self.is_nonnegative(atom) and p % 2]
+            if c > 0 and len(odd) == 1 and dict(mono)[odd[0]].denominator == 1:
+                self.note(single(odd[0]))  # the others are ≥ 0
+                odd = []
+            if c > 0 and not odd:
+                out = [scaled(ln_of(constant(prime)), turns) for prime, turns in primes(c)]
+                for atom, p in atoms_of(mono):
+                    if atom[0] == "exp":
+                        out.append({atom[1]: p})
+                    else:
+                        out.append(scaled(ln_of(self.absolute(single(atom))), p))
+                return plus(*out)
+        elif inner:
+            content, rest, lead = self.primitive(inner)
+            if content and lead > 0 and all(map(self.is_positive, dict(content))):
+                return plus(self.logarithm({content: lead}), ln_of(rest))
+        return ln_of(inner)
+
+    def applied(self, name: str, inner: Poly | None) -> Poly | None:
+        """A function of one number."""
+        if inner is None:
+            if name in ("σ", "max0"):
+                return {}
+            raise Refused("a function of −∞")
+        one = constant(1)
+        match name:
+            case "√":
+                self.lack("a root", not self.all_nonnegative(inner))
+                return self.power(inner, Fraction(1, 2))
+            case "tanh":
+                twice = self.exp(scaled(inner, 2))
+                return times(plus(twice, constant(-1)), self.power(plus(twice, one), Fraction(-1)))
+            case "σ":
+                up = self.exp(inner)
+                return times(up, self.power(plus(one, up), Fraction(-1)))
+            case "ln":
+                self.lack("a logarithm", not self.all_positive(inner))
+                return self.logarithm(inner)
+            case "abs":
+                return self.absolute(inner)
+            case "cos" | "sin":
+                return self.cos_sin(inner)[name == "sin"]
+            case "max0":  # (x + |x|) / 2
+                return scaled(plus(inner, self.absolute(inner)), Fraction(1, 2))
+            case "erf" if inner:  # odd
+                sign = -1 if self.primitive(inner)[2] < 0 else 1
+                return scaled(single(("fn", name, frozenset(scaled(inner, sign).items()))), sign)
+            case "erf":
+                return {}
+        return single(("fn", name, frozenset(inner.items())))
+
+    def some(self, poly: Poly | None) -> Poly:
+        """A polynomial that is not −∞."""
+        if poly is None:
+            raise Refused("−∞ where a number has to be")
+        return poly
+
+
+class Lines(Functions):
+    """Functions of the numbers along a line: the largest, where it is, the level of sparsemax."""
+
+    def first(self, at: Form, body: Poly, index: str, size: Form) -> Poly:
+        """1 where an index is the first of the largest entries of a line, else 0.
+
+        A positive factor and a term that are the same along the line leave it, and so does e^x.
+        """
+        inner = {m: c for m, c in body.items() if index in indices_of(m)}
+        if not inner:
+            return self.delta(at, number(0))
+        inner = times(inner, self.power(self.scale(inner, index, True), Fraction(-1)))
+        (mono, c), *more = inner.items()
+        if c == 1 and not more and all(atom[0] == "exp" for atom, _ in mono):
+            return self.first(at, {atom[1]: p for atom, p in mono}, index, size)
+        return single(("first", at, self.named_line("argmax", inner, index, size)))
+
+    def largest(self, name: str, parts: Parts) -> Poly | None:
+        """The largest entry of a line, or its τ; entries of −∞ have no part in it."""
+        lines = []
+        if any(len(bound) > 1 for _, bound in parts):
+            raise Refused(f"{name} of a row of blocks")
+        for poly, ((index, count),) in parts:
+            if poly is not None:
+                if not self.nonnegative(plus_form(count, number(-1))):
+                    raise Refused("a row that may be empty")
+                lines.append(self.line(name, poly, index, count) if index else poly)
+        if (len(lines) > 1 and name != "max") or (
+            name != "max" and any(not i for _, ((i, _),) in parts)
+        ):
+            raise Refused(f"{name} of a row in parts")
+        out = lines[0] if lines else None
+        for other in lines[1:]:  # max(a, b) = (a + b + |a − b|)/2
+            apart = self.absolute(plus(out or {}, scaled(other, -1)))
+            out = scaled(plus(out or {}, other, apart), Fraction(1, 2))
+        return out
+
+    def line(self, name: str, body: Poly, index: str, size: Form) -> Poly:
+        """The maximum of a line or its τ: max_l (k a_l + c) = k max_l a_l + c for k > 0."""
+        outer = {m: c for m, c in body.items() if index not in indices_of(m)}
+        inner = {m: c for m, c in body.items() if index in indices_of(m)}
+        if not inner and name == "max":
+            return outer
+        if not inner:
+            inner, outer = body, {}
+        factor = constant(1)
+        if name == "max":
+            factor = self.scale(inner, index)
+            inner = times(inner, self.power(factor, Fraction(-1)))
+            ((mono, c), *more) = inner.items()
+            if c == 1 and not more and all(atom[0] == "exp" for atom, _ in mono):
+                top = self.line(name, {atom[1]: p for atom, p in mono}, index, size)
+                return plus(times(factor, self.exp(top)), outer)  # e^x grows with x
+        return plus(times(factor, single(self.named_line(name, inner, index, size))), outer)
+
+    def scale(self, inner: Poly, index: str, strict: bool = False) -> Poly:
+        """The common factor ≥ 0, or > 0, of the terms along a line."""
+        shared = frozenset.intersection(
+            *(
+                frozenset(
+                    (a, p)
+                    for a, p in mono
+                    if self.is_positive(a)
+                    and index not in indices(a)
+                    and (not strict or self.is_filled(a))
+                )
+                for mono in inner
+            )
+        )
+        return scaled({shared: Fraction(1)}, min(abs(c) for c in inner.values()))
+
+    def named_line(self, name: str, inner: Poly, index: str, size: Form) -> Atom:
+        """A function of a line, its index named by its depth."""
+        deep = 1 + max((height(a) for mono in inner for a, _ in mono), default=0)
+        new = f"_{deep}a"
+        items = renamed_items(inner.items(), {index: variable(new)})
+        whole = only_place([a for mono, _ in items for a, _ in mono if new in indices(a)], new)
+        if name != "argmax" and whole is not None and self.permuted.get(whole[1]) == size:
+            back = {new: place(whole[1], variable(new), 1 - whole[2])}
+            items = renamed_items(items, back)  # the largest of permuted entries is the largest
+        return ("line", name, (new, size), items)

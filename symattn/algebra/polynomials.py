@@ -1,0 +1,308 @@
+"""Polynomials over atoms, which are entries, e to a monomial, sums, functions and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import lru_cache, reduce
+from math import lcm
+
+import flint
+
+from symattn.algebra.forms import Form, Refused, Term, factors_of, is_permuted, names, put, variable
+from symattn.algebra.texts import Atom, Items, Mono, Poly, spelled
+
+#: How many terms a polynomial may have, the largest power, and how often an angle may be added,
+#: or a divisor be contained in an index.
+MOST_TERMS, MOST_POWER, MOST_TURNS = 5_000, 64, 24
+
+
+Bound = list[tuple[str, Form]]
+
+
+UNIT: Mono = frozenset()
+
+
+def constant(value: Fraction | int) -> Poly:
+    """A rational number."""
+    return {UNIT: Fraction(value)} if value else {}
+
+
+def single(atom: Atom, power: Fraction | int = 1) -> Poly:
+    """An atom to a power."""
+    return {frozenset({(atom, Fraction(power))}): Fraction(1)}
+
+
+def plus(*polys: Poly) -> Poly:
+    """A sum."""
+    out: Poly = {}
+    for poly in polys:
+        for mono, c in poly.items():
+            out[mono] = out.get(mono, Fraction(0)) + c
+    if len(out) > MOST_TERMS:
+        raise Refused("a polynomial has too many terms")
+    return {mono: c for mono, c in out.items() if c}
+
+
+def scaled(poly: Poly, value: Fraction | int) -> Poly:
+    """A multiple by a rational number."""
+    return {mono: c * value for mono, c in poly.items()} if value else {}
+
+
+def parts(atom: Atom) -> tuple[tuple[Form, ...], frozenset[str], list[Atom]]:
+    """What an atom is made of: linear forms, the indices it binds, and atoms."""
+    match atom:
+        case ("entry", _, *places) | ("δ", *places):
+            return tuple(places), frozenset(), []
+        case ("index", name):
+            return (variable(name),), frozenset(), []
+        case ("exp", mono):
+            return (), frozenset(), [inner for inner, _ in mono]
+        case ("sum", sizes, mono):
+            bound = frozenset(name for name, _ in sizes)
+            return tuple(size for _, size in sizes), bound, [inner for inner, _ in mono]
+        case ("first", at, line):
+            return (at,), frozenset(), [line]
+        case ("line", _, (index, size), items):
+            return (size,), frozenset({index}), [inner for mono, _ in items for inner, _ in mono]
+        case ("poly" | "fn", *_, items):
+            return (), frozenset(), [inner for mono, _ in items for inner, _ in mono]
+    return (), frozenset(), []
+
+
+@lru_cache(maxsize=65536)
+def indices(atom: Atom) -> frozenset[str]:
+    """The indices that an atom depends on."""
+    forms, bound, atoms = parts(atom)
+    return frozenset().union(*map(names, forms), *map(indices, atoms)) - bound
+
+
+def indices_of(mono: Mono) -> frozenset[str]:
+    """The indices that a monomial depends on."""
+    return frozenset().union(*(indices(atom) for atom, _ in mono))
+
+
+@lru_cache(maxsize=65536)
+def height(atom: Atom) -> int:
+    """How deep sums and lines are nested in an atom."""
+    _, bound, atoms = parts(atom)
+    return bool(bound) + max(map(height, atoms), default=0)
+
+
+def renamed(atom: Atom, new: Mapping[str, Form]) -> Atom:
+    """An atom with its free indices exchanged for others, and nothing else changed."""
+    if not indices(atom) & set(new):
+        return atom
+    match atom:
+        case ("entry", name, *places):
+            return ("entry", name, *(put(at, new) for at in places))
+        case ("index", name):
+            ((other, _),) = new[name]
+            return ("index", other)
+        case ("δ", one, other):
+            return ("δ", *sorted((put(one, new), put(other, new)), key=str))
+        case ("exp", mono):
+            return ("exp", renamed_mono(mono, new))
+        case ("sum", sizes, mono):
+            return ("sum", tuple((n, put(s, new)) for n, s in sizes), renamed_mono(mono, new))
+        case ("line", name, (index, size), items):
+            return ("line", name, (index, put(size, new)), renamed_items(items, new))
+        case ("first", at, line):
+            return ("first", put(at, new), renamed(line, new))
+    return (*atom[:-1], renamed_items(atom[-1], new))
+
+
+def renamed_mono(mono: Mono, new: Mapping[str, Form]) -> Mono:
+    """A monomial with indices exchanged."""
+    return frozenset((renamed(atom, new), p) for atom, p in mono)
+
+
+def along_line(line: Atom, index: str) -> Poly:
+    """The entries of a line, its index being this one."""
+    _, _, (own, _), items = line
+    return dict(renamed_items(items, {own: variable(index)}))
+
+
+def renamed_items(items: Iterable[tuple[Mono, Fraction]], new: Mapping[str, Form]) -> Items:
+    """The terms of a polynomial with indices exchanged."""
+    return frozenset((renamed_mono(mono, new), c) for mono, c in items)
+
+
+def only_place(atoms: Iterable[Atom], index: str) -> tuple[Term, ...] | None:
+    """The one π(index) within which alone an index occurs; None if there is none."""
+    found: set[tuple[Term, ...]] = set()
+
+    def look(one: Form) -> bool:
+        for atom, _ in one:
+            if is_permuted(((atom, 1),)) and atom[3] == variable(index):
+                found.add(atom)
+            elif is_permuted(((atom, 1),)):
+                if not look(atom[3]):
+                    return False
+            elif index in names(((atom, 1),)):
+                return False
+        return True
+
+    def within(atom: Atom) -> bool:
+        forms, _, atoms = parts(atom)
+        return all(map(look, forms)) and all(map(within, atoms))
+
+    return found.pop() if all(map(within, atoms)) and len(found) == 1 else None
+
+
+def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
+    """What stays of atom^p as an atom's power, and the polynomials that are multiplied out."""
+    whole = p.numerator // p.denominator
+    match atom:
+        case ("δ" | "first", *_):
+            return Fraction(1), []
+        case ("prime", value):
+            return p - whole, [constant(Fraction(value) ** whole)] if whole else []
+        case ("poly", items) if p >= 1:
+            return p - whole, [dict(items)] * whole
+        case ("fn", "abs", items) if p.denominator == 1 and p % 2 == 0:
+            return Fraction(0), [power_of_square(items, p)]
+        case ("fn", "sin", items) if p.denominator == 1 and p >= 2:
+            square = plus(constant(1), scaled(single(("fn", "cos", items), 2), -1))
+            return p % 2, [square] * int(p // 2)
+    return p, []
+
+
+def power_of_square(items: Items, p: Fraction) -> Poly:
+    """|x|^p for an even p, which is x^p."""
+    if p < 0:
+        if len(items) > 1:
+            return single(("poly", items), p)
+        ((mono, c),) = items
+        return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
+    return reduce(times, [dict(items)] * int(p), constant(1))
+
+
+def settled(powers: Mapping[Atom, Fraction]) -> Poly:
+    """A product of powers of atoms."""
+    kept: dict[Atom, Fraction] = {}
+    parts: list[Poly] = []
+    for atom, p in powers.items():
+        if p:
+            left, more = kept_part(atom, p)
+            parts += more
+            if left:
+                kept[atom] = left
+    return reduce(times, parts, {frozenset(kept.items()): Fraction(1)})
+
+
+def product(one: Mono, other: Mono) -> Poly:
+    """The product of two monomials."""
+    powers = dict(one)
+    for atom, p in other:
+        powers[atom] = powers.get(atom, Fraction(0)) + p
+    return settled(powers)
+
+
+def times(one: Poly, other: Poly) -> Poly:
+    """The product of two polynomials."""
+    return plus(*(scaled(product(a, b), c * d) for a, c in one.items() for b, d in other.items()))
+
+
+def is_zero(poly: Poly) -> bool:
+    """Whether this is 0 over its atoms: FLINT's polynomials, over one denominator."""
+    if not poly:
+        return True
+    roots: dict[Atom, int] = {}
+
+    def look(items: Iterable[tuple[Mono, Fraction]]) -> None:
+        for mono, _ in items:
+            for atom, p in mono:
+                roots[atom] = lcm(roots.get(atom, 1), p.denominator)
+                if atom[0] == "poly":
+                    look(atom[1])
+
+    look(poly.items())
+    places = {atom: k for k, atom in enumerate(sorted(roots, key=spelled))}
+    context = flint.fmpq_mpoly_ctx.get([f"x{k}" for k in range(len(places))], "degrevlex")
+
+    def whole(atom: Atom, p: Fraction) -> Fraction:
+        """The part of a power that is multiplied out: of a sum the whole part."""
+        return Fraction(p.numerator // p.denominator) if atom[0] == "poly" else p
+
+    def quotient(one: Poly) -> tuple[flint.fmpq_mpoly, flint.fmpq_mpoly]:
+        """Numerator and denominator; Σ c Π x^p Π (N/D)^k over one denominator."""
+        used = {atom for mono in one for atom, _ in mono}
+        listed = [(dict(mono), c) for mono, c in one.items()]
+        zero = Fraction(0)
+        low = {a: min([zero, *(whole(a, m.get(a, zero)) for m, _ in listed)]) for a in used}
+        sums = {a: quotient(dict(a[1])) for a in used if a[0] == "poly"}
+        most = {a: int(max(whole(a, m.get(a, zero)) for m, _ in listed) - low[a]) for a in sums}
+        top, below = context.constant(0), context.constant(1)
+        for powers, c in listed:
+            exponents = [0] * len(places)
+            term = context.constant(flint.fmpq(c.numerator, c.denominator))
+            for atom in used:
+                p = powers.get(atom, zero)
+                if atom in sums:
+                    turns = int(whole(atom, p) - low[atom])
+                    term *= sums[atom][0] ** turns * sums[atom][1] ** (most[atom] - turns)
+                    p -= whole(atom, p)
+                else:
+                    p -= low[atom]
+                exponents[places[atom]] += int(p * roots[atom])
+            top += term * context.from_dict({tuple(exponents): 1})
+        for atom in used:
+            if atom in sums:
+                top *= sums[atom][1] ** int(-low[atom])
+                below *= sums[atom][1] ** most[atom] * sums[atom][0] ** int(-low[atom])
+            else:
+                below *= context.gens()[places[atom]] ** int(-low[atom] * roots[atom])
+        return top, below
+
+    numbers = [(k, atom[1], roots[atom]) for atom, k in places.items() if atom[0] == "prime"]
+    left: dict[tuple[int, ...], flint.fmpq] = {}
+    for powers, c in quotient(poly)[0].to_dict().items():
+        rest = list(powers)
+        for k, prime, order in numbers:  # √2² is 2
+            turns, rest[k] = divmod(rest[k], order)
+            c *= flint.fmpq(prime) ** turns  # noqa: PLW2901
+        left[tuple(rest)] = left.get(tuple(rest), 0) + c
+    return not any(left.values())
+
+
+def replaced(poly: Poly, mono: Mono, new: Poly) -> Poly:
+    """A polynomial with another one in the place of a product."""
+    return plus({m: c for m, c in poly.items() if m != mono}, scaled(new, poly[mono]))
+
+
+def ln_of(inner: Poly) -> Poly:
+    """The logarithm of a polynomial as it is."""
+    return single(("fn", "ln", frozenset(inner.items())))
+
+
+def atom_alone(poly: Poly) -> Atom | None:
+    """The atom that a polynomial is; None of any other."""
+    atom = next((atom for mono in poly for atom, _ in mono), None)
+    return atom if atom is not None and poly == single(atom) else None
+
+
+def primes(value: Fraction) -> list[tuple[int, int]]:
+    """The primes of a positive rational with their exponents."""
+    out: list[tuple[int, int]] = []
+    for part, sign in ((value.numerator, 1), (value.denominator, -1)):
+        if part.bit_length() > 200:
+            raise Refused("a root or logarithm of a very large number")
+        out += [(int(p), int(k) * sign) for p, k in flint.fmpz(part).factor()]
+    return out
+
+
+def power_of_number(value: Fraction, p: Fraction) -> Poly:
+    """A positive rational to a power, along its primes."""
+    return settled({("prime", prime): p * turns for prime, turns in primes(value)})
+
+
+def form_poly(one: Form) -> Poly:
+    """A linear form as a polynomial."""
+    out: Poly = {}
+    for atom, c in one:
+        if isinstance(atom, tuple):
+            raise Refused("a permuted index or a quotient as a number")
+        kinds = (("index" if name[:1] == "#" else "size", name) for name in factors_of(atom))
+        out = plus(out, reduce(times, map(single, kinds), constant(c)))
+    return out

@@ -1,0 +1,489 @@
+"""The steps of a proof: ranges that are cut, and sums that are rewritten by one rule each.
+
+A step says what it is about and what becomes of it, and every obligation is shown here again.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from typing import TypeVar
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.algebra.claims import Data, Unit
+from symattn.algebra.forms import (
+    Form,
+    Refused,
+    form,
+    linear,
+    names,
+    number,
+    place,
+    plus_form,
+    put,
+    quotient_form,
+    times_form,
+    variable,
+)
+from symattn.algebra.functions import Lines
+from symattn.algebra.polynomials import (
+    MOST_POWER,
+    Bound,
+    along_line,
+    atom_alone,
+    constant,
+    form_poly,
+    indices,
+    plus,
+    scaled,
+    settled,
+    single,
+    times,
+)
+from symattn.algebra.scope import Needs
+from symattn.algebra.texts import (
+    Atom,
+    Factors,
+    Items,
+    Mono,
+    Poly,
+    atoms_of,
+    brief,
+    form_text,
+    mono_text,
+    range_text,
+    read_form,
+    spelled,
+    terms_of,
+    text_of,
+)
+
+#: The rules that a step may use, and what each says.
+RULES: Mapping[str, str] = {
+    "range": "an index runs through 0 … size − 1, as k t + r for r < k, t cut at points within",
+    "delta": "Σ_l [l = k] f(l) = f(k) for 0 ≤ k < size, and 0 for a k outside",
+    "identity": "Σ_l a_il b_lj = [i = j] for a matrix and its inverse, l through all rows",
+    "line": "what a sum is along a whole line, of which a function of that line is defined by it",
+    "count": "Σ_l c = size · c",
+    "permute": "Σ_l f(l) = Σ_l f(π(l)), l through all that π permutes",
+    "merge": "c Σ_l f(l) = Σ_l c f(l)",
+    "separate": "factors without the indices of a sum are taken out of it; indices are renamed",
+    "hypothesis": "a sum is replaced by what an assumed equation gives for it",
+    "keep": "no assumed equation applies to this sum",
+    "meet": "[i = j] f(i) = [i = j] f(j)",
+    "zero": "the difference is the polynomial 0 over the atoms",
+}
+
+
+#: What a sum is rewritten to: what is summed now, over which indices, and what that needs.
+Rewritten = tuple[Poly, Bound, Needs]
+
+
+Step = dict[str, Data]
+
+
+#: What is found in each part of a range.
+Found = TypeVar("Found")
+
+
+class Steps(Lines):
+    """Steps that are read one by one.
+
+    `take` gives the next step; what finds proofs overrides it to choose one.
+    """
+
+    def __init__(self, steps: Sequence[Step], positive: Iterable[str] = ()) -> None:
+        super().__init__(positive)
+        self.steps, self.left = list(steps), deque(steps)
+        #: Pairs of matrices whose product is I.
+        self.units: dict[Unit, Form] = {}
+
+    def take(self, allowed: Sequence[str], before: str, *about: object) -> Step:
+        """The next step. Raises `Refused` where it is of another kind, or about something else.
+
+        `about` is what `before` spells, for a prover that chooses the step.
+        """
+        if not self.left:
+            raise Refused(f"step {self.done + 1}: the trace ends before the proof does")
+        step = self.left.popleft()
+        if step["rule"] not in allowed:
+            raise self.wrong(f"{step['rule']} is not a step here; {' or '.join(allowed)} is")
+        if step["of"] != brief(before):
+            raise self.wrong(f"it is about {step['of'][:80]}, where {before[:80]} stands")
+        return step
+
+    @property
+    def done(self) -> int:
+        """How many steps are taken."""
+        return len(self.steps) - len(self.left)
+
+    def wrong(self, why: str) -> Refused:
+        """The refusal of the step taken last."""
+        return Refused(f"step {self.done}: {why}")
+
+    def settle(self, step: Step, needs: Sequence[tuple[Form, str]], gives: str) -> None:
+        """Check a step's obligations, each a form that is ≥ 0, and what it says it gives."""
+        listed = [f"{form_text(one)} ≥ 0" for one, _ in needs]
+        if step.get("needs", []) != listed:
+            raise self.wrong(f"the obligations are {listed}, not {step.get('needs', [])}")
+        for one, what in needs:
+            if not self.nonnegative(one):
+                raise self.wrong(f"{what}: {form_text(one)} ≥ 0 is not shown")
+        if step["gives"] != brief(gives):
+            raise self.wrong(f"it gives {gives[:80]}, not {step['gives'][:80]}")
+
+    def finish(self) -> None:
+        """Refuse a trace that goes on behind its end."""
+        if self.left:
+            raise Refused(f"step {self.done + 1}: the proof is complete before it")
+
+    def place_of(self, step: Step, what: str, among: Sequence[object]) -> int:
+        """A place in a list, from 0."""
+        if not 0 <= step[what] < len(among):
+            raise self.wrong(f"there is no {what} {step[what]}")
+        return int(step[what])
+
+
+class Sums(Steps):
+    """The replay of steps about ranges and sums."""
+
+    @abstractmethod
+    def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
+        """Entry (i, j) of an expression, None where it is −∞."""
+
+    # ---- ranges ------------------------------------------------------------------------------
+
+    def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
+        """What stands at every index below a size, by the parts in which the trace cuts it."""
+        return self.parts_of(self.take(("range",), range_text(size)), size, evaluated)
+
+    def parts_of(
+        self, step: Step, size: Form, evaluated: Callable[[Form], Found]
+    ) -> list[tuple[Found, Bound]]:
+        """What stands at every index below a size, by the parts in which a step cuts it."""
+        if "width" in step:
+            return [self.in_blocks(step, size, evaluated)]
+        every = step.get("every", 1)
+        if every not in range(1, MOST_POWER) or any(c % every for _, c in size):
+            raise self.wrong("the range does not divide so")
+        whole = tuple((atom, c // every) for atom, c in size)
+        points = [number(0), *map(read_form, step["cuts"]), whole]
+        if frozenset().union(*map(names, points)) - self.here.scope - names(size):
+            raise self.wrong("a cut at an index that is not open here")
+        needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
+        self.settle(step, needs, "1 part" if len(points) == 2 else f"{len(points) - 1} parts")
+        out: list[tuple[Found, Bound]] = []
+        for part, (low, high) in enumerate(pairwise(points)):
+            count = plus_form(high, low, -1)
+            if part in step.get("again", ()) and every == 1:
+                out += self.in_parts(count, partial(_behind, low, evaluated))
+                continue
+            noting = self.here.noting and self.nonnegative(plus_form(count, number(-1)))
+            for rest in range(every):
+                index = "" if count == number(1) else self.new(count)
+                at = plus_form(low, variable(index)) if index else low
+                at = plus_form(number(rest), at, every)
+                with self.inside(scope=self.here.scope | {index} - {""}, noting=noting):
+                    out.append((evaluated(at), [(index, count)]))
+        return out
+
+    def in_blocks(
+        self, step: Step, size: Form, evaluated: Callable[[Form], Found]
+    ) -> tuple[Found, Bound]:
+        """What stands at k w + l for block k and a place l in it, w being the blocks' width."""
+        width = read_form(step["width"])
+        blocks, left = quotient_form(size, width)
+        if left or names(width):
+            raise self.wrong("the range does not consist of such blocks")
+        needs = [(plus_form(part, number(-1)), "a block") for part in (blocks, width)]
+        self.settle(step, needs, f"{form_text(blocks)} blocks")
+        block, place_ = self.new(blocks), self.new(width)
+        at = plus_form(times_form(variable(block), width), variable(place_))
+        with self.inside(scope=self.here.scope | {block, place_}):
+            value = evaluated(at)
+        return value, [(block, blocks), (place_, width)]
+
+    # ---- sums --------------------------------------------------------------------------------
+
+    def summed(self, bound: Bound, poly: Poly) -> Poly:
+        """Σ over indices of every term; an index without a name has one value."""
+        bound = [pair for pair in bound if pair[0]]
+        if not bound:
+            return poly
+        with self.inside(noting=False):
+            return plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
+
+    def total(self, bound: Bound, mono: Mono) -> Poly:
+        """Σ of a product, rewritten as the trace says."""
+        limits = ", ".join(f"{name}<{form_text(size)}" for name, size in bound)
+        step = self.take((*OF_SUMS,), f"Σ_{{{limits}}} {mono_text(mono)}", bound, mono)
+        out, left, needs = OF_SUMS[step["rule"]](self, step, bound, atoms_of(mono))
+        self.settle(step, needs, text_of(out))
+        return self.summed(left, out)
+
+    def along_index(self, step: Step, bound: Bound, factors: Factors) -> Along:
+        """The index that a step speaks of, on which no other range may depend."""
+        run = Along.of(bound, factors, self.place_of(step, "index", bound))
+        if run.dependent:
+            raise self.wrong("the range of another index depends on this one")
+        return run
+
+    def said_of_line(self, run: Along) -> tuple[Poly, Poly] | None:
+        """A and b(l) where the sum is a + Σ_l b(l) by what defines a function of the line.
+
+        Σ_j [j is the first of the largest z] is 1, and times z_j the largest. Σ_l |z_l − τ(z)| is
+        2 + size · τ(z) − Σ_l z_l, as Σ_l max(0, z_l − τ(z)) = 1. None for any other sum.
+        """
+        here, whole = variable(run.index), (constant(1), constant(0))
+        if not run.uses:
+            return None
+        (atom, p), *more = sorted(run.uses, key=lambda pair: pair[0][0] != "first")
+        match atom:
+            case ("first", at, line) if at == here and line[2][1] == run.size:
+                if run.index in indices(line):
+                    return None
+                scores = along_line(line, run.index)
+                if not more:
+                    return whole
+                top = self.line("max", scores, run.index, run.size)
+                return (top, constant(0)) if scores == {frozenset(more): 1} else None
+            case ("fn", "abs", items) if p == 1 and not more:
+                for level in {a for mono, _ in items for a, _ in mono if a[:2] == ("line", "τ")}:
+                    scores, full = along_line(level, run.index), level[2][1] == run.size
+                    apart = plus(scores, scaled(single(level), -1))
+                    if full and dict(items) in (apart, scaled(apart, -1)):
+                        below = times(form_poly(run.size), single(level))
+                        return plus(constant(2), below), scaled(scores, -1)
+        return None
+
+    def ends(self, uses: Factors, index: str, size: Form) -> tuple[Form, Form] | None:
+        """The outer indices of Σ_l a_il b_lj where the product of a and b is I."""
+        pair = [atom for atom, p in uses for _ in range(int(p) if p in (1, 2) else 3)]
+        match pair:
+            case [("entry", _, _, _) as a, ("entry", _, _, _) as b]:
+                orders = [(a, b), (b, a)]
+            case _:
+                orders = []
+        for one, other in orders:
+            for (first, turned, second, back), full in self.units.items():
+                if (one[1], other[1], size) != (first, second, full):
+                    continue
+                left = one[2:][::-1] if turned else one[2:]
+                right = other[2:][::-1] if back else other[2:]
+                met = left[1] == variable(index) == right[0]
+                if met and index not in names(left[0]) | names(right[1]):
+                    return left[0], right[1]
+        return None
+
+    def as_known(self, atom: Atom) -> Poly:
+        """A sum, or what an assumed equation says of it."""
+        if not self.here.known:
+            return single(atom)
+        step = self.take(("hypothesis", "keep"), spelled(atom), atom)
+        out, needs = self.said(step, atom) if step["rule"] == "hypothesis" else (single(atom), [])
+        self.settle(step, needs, text_of(out))
+        return out
+
+    def said(self, step: Step, atom: Atom) -> tuple[Poly, Needs]:
+        """What an assumed equation says that a sum is, and what has to be shown for it."""
+        known = self.here.known
+        one, other = known[self.place_of(step, "equation", known)]
+        i, j = (read_form(text) for text in step["at"])
+        if (names(i) | names(j)) - indices(atom):
+            raise self.wrong("the equation is used at an index that does not occur")
+        with self.inside(known=(), scope=indices(atom)):
+            left, right = self.entry(one, i, j), self.some(self.entry(other, i, j))
+        shape = one.shape if isinstance(one, MatrixExpr) else (1, 1)
+        needs = [*self.within(i, linear(shape[0], {})), *self.within(j, linear(shape[1], {}))]
+        ((mono, c),) = left.items() if left is not None and len(left) == 1 else ((None, 0),)
+        if mono != next(iter(single(atom))):
+            raise self.wrong("the equation says nothing of this sum")
+        return scaled(right, 1 / Fraction(c)), needs
+
+    # ---- putting in --------------------------------------------------------------------------
+
+    def substituted(self, mono: Mono, values: Mapping[str, Form]) -> Poly:
+        """A monomial with forms put in for indices, its conditions and sums worked out again."""
+        out = constant(1)
+        for atom, p in atoms_of(mono):
+            inner = self.changed(atom, values)
+            alone = atom_alone(inner)
+            out = times(out, self.power(inner, p) if alone is None else settled({alone: p}))
+        return out
+
+    def polynomial(self, items: Items, values: Mapping[str, Form]) -> Poly:
+        """A polynomial with forms put in for indices."""
+        return plus(
+            *(scaled(self.substituted(mono, values), c) for mono, c in terms_of(dict(items)))
+        )
+
+    def changed(self, atom: Atom, values: Mapping[str, Form]) -> Poly:
+        """An atom with forms put in for indices."""
+        if not indices(atom) & set(values):
+            return single(atom)
+        match atom:
+            case ("entry", name, *places):
+                return single(("entry", name, *(put(at, values) for at in places)))
+            case ("index", name):
+                return form_poly(values[name])
+            case ("δ", one, other):
+                return self.delta(put(one, values), put(other, values))
+            case ("exp", mono):
+                return self.exp(self.substituted(mono, values))
+            case ("sum", sizes, mono):
+                bound, inner = self.freshly(sizes, values)
+                return self.summed(bound, self.substituted(mono, inner))
+            case ("line", name, run, items):
+                (pair,), inner = self.freshly([run], values)
+                return self.line(name, self.polynomial(items, inner), *pair)
+            case ("first", at, ("line", _, run, items)):
+                (pair,), inner = self.freshly([run], values)
+                return self.first(put(at, values), self.polynomial(items, inner), *pair)
+            case ("poly", items):
+                return self.polynomial(items, values)
+            case ("fn", "abs" | "cos" | "sin" as name, items):
+                return self.some(self.applied(name, self.polynomial(items, values)))
+        return single(("fn", atom[1], frozenset(self.polynomial(atom[2], values).items())))
+
+
+@dataclass(frozen=True)
+class Along:
+    """A sum of a product as one of its indices runs: the factors with it, and the others."""
+
+    index: str
+    size: Form
+    others: Bound
+    uses: Factors
+    left: Mono
+
+    @classmethod
+    def of(cls, bound: Bound, factors: Factors, place: int) -> Along:
+        """The sum as the index at a place runs."""
+        index, size = bound[place]
+        others = [pair for pair in bound if pair[0] != index]
+        uses = [pair for pair in factors if index in indices(pair[0])]
+        return cls(index, size, others, uses, frozenset(factors) - {*uses})
+
+    @property
+    def dependent(self) -> set[str]:
+        """The other indices whose ranges depend on this one."""
+        return {name for name, size in self.others if self.index in names(size)}
+
+    def rewritten(self, value: Poly, needs: Needs) -> Rewritten:
+        """What the sum over this index is, over the others."""
+        return times({self.left: Fraction(1)}, value), self.others, needs
+
+
+def _eliminated(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside."""
+    run = Along.of(bound, factors, checker.place_of(step, "index", bound))
+    atom, _ = factors[checker.place_of(step, "factor", factors)]
+    value = checker.solved(atom, run.index) if atom[0] == "δ" else None
+    if value is None or names(value) & run.dependent:
+        raise checker.wrong("the condition does not determine the index")
+    if not step["inside"]:
+        below = form([*((a, -c) for a, c in value), ("", -1)])
+        above = plus_form(value, run.size, -1)
+        return {}, [], [(below if step["below"] else above, "outside of the range")]
+    at = {run.index: value}
+    out = checker.substituted(frozenset(pair for pair in factors if pair[0] != atom), at)
+    left = [(name, put(size, at)) for name, size in run.others]
+    checker.sizes.update(left)
+    return out, left, checker.within(value, run.size)
+
+
+def _counted(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l c is c times the size."""
+    run = checker.along_index(step, bound, factors)
+    if run.uses:
+        raise checker.wrong("the index occurs")
+    return run.rewritten(form_poly(run.size), [(run.size, "the size")])
+
+
+def _permuted(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l f(l) is Σ_l f(π(l))."""
+    run = checker.along_index(step, bound, factors)
+    name, back = step["by"]
+    if checker.permuted.get(name) != run.size or back not in (0, 1):
+        raise checker.wrong("the index does not run through what this permutes")
+    at = {run.index: place(name, variable(run.index), back)}
+    return checker.substituted(frozenset(factors), at), bound, []
+
+
+def _along_line(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """A sum is what defines a function of a line, through all of which its index runs."""
+    run = checker.along_index(step, bound, factors)
+    said = checker.said_of_line(run)
+    if said is None:
+        raise checker.wrong("nothing that is known of a line")
+    value = plus(said[0], checker.summed([(run.index, run.size)], said[1]))
+    return run.rewritten(value, [(plus_form(run.size, number(-1)), "a line with something in it")])
+
+
+def _by_hypothesis(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """A sum is what an assumed equation gives for it."""
+    run = checker.along_index(step, bound, factors)
+    inner = checker.canonical([(run.index, run.size)], dict(run.uses))
+    return run.rewritten(*checker.said(step, inner))
+
+
+def _of_inverses(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """Σ_l a_il b_lj is [i = j]."""
+    run = checker.along_index(step, bound, factors)
+    ends = checker.ends(run.uses, run.index, run.size)
+    if ends is None:
+        raise checker.wrong("these are not a matrix and its inverse over a full range")
+    return run.rewritten(checker.delta(*ends), [])
+
+
+def _merged(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """A sum among the factors is opened, so that all is one sum."""
+    atom, p = factors[checker.place_of(step, "factor", factors)]
+    if atom[0] != "sum" or p.denominator != 1 or p < 1:
+        raise checker.wrong("this factor is not a sum")
+    new, inner = checker.opened(atom)
+    out = times(settled({**dict(factors), atom: p - 1}), {inner: Fraction(1)})
+    return out, [*bound, *new], []
+
+
+def _separated(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
+    """The product of the sums over indices that have to do with one another."""
+    groups = step["groups"]
+    if sorted(k for group in groups for k in group) != list(range(len(bound))):
+        raise checker.wrong("the groups are not all indices, each once")
+    every = {name for name, _ in bound}
+    out = settled({atom: p for atom, p in factors if not indices(atom) & every})
+    for group in groups:
+        pairs = [bound[k] for k in group]
+        mine = {name for name, _ in pairs}
+        inside = {atom: p for atom, p in factors if indices(atom) & mine}
+        used = frozenset().union(*map(indices, inside), *(names(size) for _, size in pairs))
+        if used & every - mine:
+            raise checker.wrong("the groups share a factor or a range")
+        out = times(out, checker.as_known(checker.canonical(pairs, inside)))
+    return out, [], []
+
+
+#: What the steps make of a sum, by their rules.
+OF_SUMS: Mapping[str, Callable[[Sums, Step, Bound, Factors], Rewritten]] = {
+    "delta": _eliminated,
+    "identity": _of_inverses,
+    "line": _along_line,
+    "hypothesis": _by_hypothesis,
+    "count": _counted,
+    "permute": _permuted,
+    "merge": _merged,
+    "separate": _separated,
+}
+
+
+def _behind(low: Form, evaluated: Callable[[Form], Found], at: Form) -> Found:
+    """What stands so far behind a place."""
+    return evaluated(plus_form(low, at))

@@ -1,0 +1,142 @@
+"""Forms and polynomials as text, as they stand in the steps of a certificate, and their order."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from symattn.algebra.forms import Form, Refused, Term, factors_of, form, number, plus_form
+from symattn.errors import quote
+
+Atom = tuple[Any, ...]
+
+
+Mono = frozenset[tuple[Atom, Fraction]]
+
+
+Poly = dict[Mono, Fraction]
+
+
+#: Atoms and their powers, in an order that is always the same.
+Factors = list[tuple[Atom, Fraction]]
+
+
+#: The terms of a polynomial, as they stand in atoms.
+Items: TypeAlias = frozenset[tuple[Mono, Fraction]]
+
+
+def form_text(one: Form) -> str:
+    """A form as text: n - l - 1."""
+    words = []
+    for atom, c in sorted(one, key=lambda pair: (pair[0] == "", str(pair[0]))):
+        if isinstance(atom, tuple) and atom[0] == "⌊⌋":
+            name = f"⌊({form_text(atom[3])})/({form_text(atom[2])})⌋"
+        elif isinstance(atom, tuple):
+            name = f"{atom[1]}{'⁻¹' if atom[2] else ''}({form_text(atom[3])})"
+        else:
+            name = atom
+        sign = " - " if c < 0 else " + "
+        words.append(
+            sign + (str(abs(c)) if not name else name if abs(c) == 1 else f"{abs(c)}{name}")
+        )
+    text = "".join(words)
+    return (
+        text.removeprefix(" + ").replace(" - ", "-", 1)
+        if text.startswith(" - ")
+        else text[3:] or "0"
+    )
+
+
+def atoms_of(mono: Mono) -> Factors:
+    """The factors of a monomial in an order that is always the same."""
+    return sorted(mono, key=lambda pair: spelled(pair[0]))
+
+
+def terms_of(poly: Poly) -> list[tuple[Mono, Fraction]]:
+    """The terms of a polynomial in an order that is always the same."""
+    return (
+        sorted(poly.items(), key=lambda pair: mono_text(pair[0]))
+        if len(poly) > 1
+        else [*poly.items()]
+    )
+
+
+@lru_cache(maxsize=65536)
+def spelled(atom: Atom) -> str:
+    """An atom as a text, the same for equal ones."""
+    match atom:
+        case ("entry", name, i, j):
+            return f"{name}[{form_text(i)}, {form_text(j)}]"
+        case ("entry", name, i, j, head):
+            one = form_text(plus_form(head, number(1)))
+            return f"{name}[{one}][{form_text(i)}, {form_text(j)}]"
+        case ("name" | "size" | "index" | "prime", name, *_):
+            return str(name)
+        case ("exp", mono):
+            return f"e^({mono_text(mono)})"
+        case ("δ", one, other):
+            return f"[{form_text(one)} = {form_text(other)}]"
+        case ("sum", sizes, mono):
+            bound = ", ".join(f"{name}<{form_text(size)}" for name, size in sizes)
+            return f"Σ_{{{bound}}} {mono_text(mono)}"
+        case ("line", name, (index, size), items):
+            return f"{name}_{{{index}<{form_text(size)}}}({text_of(dict(items))})"
+        case ("first", at, line):
+            return f"[{form_text(at)} = {spelled(line)}]"
+        case ("poly", items):
+            return f"({text_of(dict(items))})"
+        case ("fn", name, items):
+            return f"{name}({text_of(dict(items))})"
+    return str(atom)
+
+
+def mono_text(mono: Mono) -> str:
+    """A monomial as text."""
+    words = []
+    for atom, p in atoms_of(mono):
+        word = spelled(atom)
+        word = f"({word})" if atom[0] == "sum" else word
+        words.append(word if p == 1 else f"{word}^({p})")
+    return " ".join(words) or "1"
+
+
+def text_of(poly: Poly) -> str:
+    """A polynomial as text."""
+    words = []
+    for mono, c in terms_of(poly):
+        word = mono_text(mono)
+        words.append(str(c) if not mono else word if c == 1 else f"{c} {word}")
+    return " + ".join(words) or "0"
+
+
+def brief(text: str) -> str:
+    """A text as it stands in a trace: a long one is cut off and ends with its digest."""
+    if len(text) <= 400:
+        return text
+    return f"{text[:300]}… {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def range_text(size: Form) -> str:
+    """The range of an index as it stands in a trace."""
+    return f"0 … {form_text(size)} - 1"
+
+
+_TERM = re.compile(r"([+-]?)(\d{0,6})([A-Za-zα-ωΑ-Ω#+_]\S*)?")
+
+
+def read_form(text: str) -> Form:
+    """A linear form from a trace: n - #3 - 1."""
+    out: list[tuple[Term, int]] = []
+    for word in text.replace(" - ", " -").replace(" + ", " ").split(" "):
+        found = _TERM.fullmatch(word)
+        if found is None or not (found[2] or found[3]):
+            raise Refused(f"{quote(text)} is not a linear form")
+        c = int(found[2] or 1)
+        atom = found[3] or ""
+        if "" in atom.split("·")[1:] or any(f[:1].isdigit() for f in factors_of(atom)):
+            raise Refused(f"{quote(text)} is not a linear form")
+        out.append(("·".join(sorted(factors_of(atom))), -c if found[1] == "-" else c))
+    return form(out)
