@@ -127,6 +127,7 @@ class RowMax(NumberOfLines):
 
     syntax = ("rowmax(matrix)", "")
     source = "Blanchard, Higham, Higham 2021, equation 1.3"
+    rises = True
 
     adjoint_because = (
         "Only the largest entry of a row affects its maximum; of equal ones, only the first."
@@ -172,6 +173,7 @@ class Hardmax(Normaliser):
     """
 
     source = "ONNX, operator Hardmax"
+    between = (0, 1)
     syntax = ("hardmax(matrix)", "")
     rule_name = "hardmax"
     reason = (
@@ -225,6 +227,7 @@ class Sparsemax(Normaliser):
     """
 
     source = "Martins and Astudillo 2016"
+    between = (0, 1)
     syntax = ("sparsemax(matrix)", "")
     rule_name = "sparsemax"
     reason = (
@@ -292,6 +295,7 @@ class Softmax(Normaliser):
     """
 
     source = "Vaswani et al. 2017, section 3.2.1"
+    between = (0, 1)
     late = "late-normalisation"
     syntax = ("softmax(matrix)", "colsoftmax(matrix)")
     rule_name = "row softmax"
@@ -411,6 +415,7 @@ class OffByOneSoftmax(_OneMore):
     """
 
     source = "Miller, Attention Is Off By One (2023)"
+    between = (0, 1)
     syntax = ("softmax1(matrix)", "")
     word = "softmax"
     rule_name = "softmax off by one"
@@ -441,6 +446,7 @@ class SinkSoftmax(_OneMore):
 
     sink = Learned("beta", "the sink's logit")
     source = "Xiao et al. 2023; OpenAI, gpt-oss (2025)"
+    between = (0, 1)
     syntax = "sinksoftmax(matrix, sink)"
     word = "softmax"
     rule_name = "softmax with a sink"
@@ -490,6 +496,8 @@ class Sigmoid(Normaliser):
     """
 
     source = "Ramapuram et al. 2024"
+    between = (0, 1)
+    rises = True
     sums_to_one = False
     syntax = "sigmoid(matrix)"
     rule_name = "sigmoid"

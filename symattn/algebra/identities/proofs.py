@@ -59,7 +59,7 @@ class Proof:
     def good(self) -> bool:
         """Whether the row is as the catalogue says: proven, or refuted by numbers."""
         if not self.identity.holds:
-            return self.equality.verdict == "different"
+            return self.equality.verdict in ("different", "refuted")
         reached = not self.identity.for_all or self.equality.scope == FOR_ALL
         return bool(self.equality) and reached and all(link.good for link in self.links)
 
@@ -92,7 +92,7 @@ def proven(identity: Identity, effort: int = 1) -> Proof:
         equality = for_all_sizes(equality, next(stated(*identity.everywhere())))
     meant = [Side(one) for one in first.chain]
     links: list[Link] = []
-    if identity.holds:
+    if identity.holds and not first.at_most:
         for (one, other), name in zip(pairwise(meant), identity.rules, strict=True):
             free = name in (HYPOTHESIS, ENTRIES)
             applies = free or follows(

@@ -1,0 +1,423 @@
+"""The checker of inequalities L ≤ R, entry by entry: replays the steps by which one was found.
+
+A step is a claim A ≤ B, the rule that it follows by, and the claims that it follows from. What is
+equal is shown by certificates of equality (`certificate.py`). Values are those of the nodes: the
+weights of a row without a key that may be seen are 0. A claim says something wherever both of its
+sides have a value. Nothing here is shared with what finds the steps (`inequalities.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
+
+from symattn.algebra.certificate import (
+    Data,
+    Goal,
+    Refused,
+    check_limits,
+    decoded,
+    goal_of,
+    replayed,
+)
+from symattn.errors import ReadError, SymattnError, quote
+from symattn.nodes.base import Node
+from symattn.nodes.entrywise import EntryQuotient, Entrywise
+from symattn.nodes.lines import Lengths, LineQuotient, LineSum
+from symattn.nodes.masks import Mask
+from symattn.nodes.normalise import Normaliser, RowMax
+from symattn.nodes.positions import Rotary
+from symattn.nodes.scale import Quotient
+from symattn.nodes.written import spread
+
+#: The kind of a certificate, beside 1 for an equation.
+INEQUALITY = 2
+
+#: What two expressions are said to be: the first at most the second, entry by entry.
+Claim: TypeAlias = tuple[sympy.Basic, sympy.Basic]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A claim, what it follows from, and of a combination the multiples and the equation."""
+
+    claim: Claim
+    premises: tuple[Claim, ...]
+    by: tuple[Fraction, ...] = ()
+    equation: Claim | None = None
+    #: The letters whose entries are positive.
+    positive: tuple[str, ...] = ()
+
+
+# ---- what is known of an expression ------------------------------------------------------------
+
+
+def constant(expr: sympy.Basic) -> sympy.Expr | None:
+    """The number that every entry is; None where it is not seen."""
+    match expr:
+        case sympy.ZeroMatrix():
+            return sympy.S.Zero
+        case sympy.OneMatrix():
+            return sympy.S.One
+        case sympy.MatMul(args=(number, sympy.OneMatrix())):
+            return number
+        case sympy.Rational():
+            return expr
+    return None
+
+
+def limits(expr: sympy.Basic) -> tuple[sympy.Expr | None, sympy.Expr | None]:
+    """The numbers between which all entries are, by what the expression itself is."""
+    known = constant(expr)
+    if known is not None and known.is_Rational:
+        return known, known
+    source = expr.row if isinstance(expr, Entrywise) else expr
+    low, high = source.between if isinstance(expr, Node) else (None, None)
+    if isinstance(expr, sympy.Identity):
+        low, high = 0, 1
+    return (None if low is None else sympy.Integer(low)), (
+        None if high is None else sympy.Integer(high)
+    )
+
+
+def rises(expr: sympy.Basic) -> bool:
+    """Whether no entry falls where an entry of its first argument rises."""
+    if isinstance(expr, Entrywise):
+        return expr.row.rises
+    return isinstance(expr, sympy.Transpose) or (isinstance(expr, Node) and expr.rises)
+
+
+def is_finite(expr: sympy.Basic) -> bool:
+    """Whether no entry is −∞: masks stand only below functions that stay between two numbers."""
+    if isinstance(expr, Mask):
+        return False
+    low, high = limits(expr)
+    if low is not None and (high is not None or (isinstance(expr, Entrywise) and rises(expr))):
+        return True
+    return all(map(is_finite, expr.args))
+
+
+def factors(expr: sympy.Basic) -> tuple[tuple[object, ...], tuple[sympy.Basic, ...]]:
+    """The kind of a product or a quotient, and its factors; a divisor is one of them."""
+    match expr:
+        case sympy.MatMul() | sympy.HadamardProduct() | sympy.Mul():
+            return (expr.func, len(expr.args)), tuple(expr.args)
+        case Quotient() | EntryQuotient() | LineQuotient():
+            return (expr.func, *expr.args[2:]), tuple(expr.args[:2])
+    return (), ()
+
+
+def is_positive(expr: sympy.Basic) -> bool:
+    """Whether every entry is above 0, as is seen from what the expression is."""
+    match expr:
+        case sympy.OneMatrix():
+            return True
+        case Entrywise() if expr.row.word in _NEVER_ZERO:
+            return not expr.has(Mask)
+        case Entrywise():
+            return expr.row.word == "sqrt" and is_positive(expr.args[0])
+        case LineSum() | RowMax() | sympy.Transpose():
+            return is_positive(expr.args[0])
+        case sympy.MatMul() | sympy.MatAdd() | sympy.HadamardProduct():
+            return all(map(is_positive, expr.args))
+        case MatrixExpr():
+            return False
+    return bool(expr.is_positive)
+
+
+#: Functions whose values are above 0.
+_NEVER_ZERO = ("exp", "σ", "elu1")
+
+
+def doubtful(*exprs: sympy.Basic) -> set[tuple[object, ...]]:
+    """What may leave expressions without a value, other than the parts of these.
+
+    Divisors, arguments of roots and logarithms, inverses, lengths of rows, widths to be even.
+    """
+    out: set[tuple[object, ...]] = set()
+    for part in (part for expr in exprs for part in sympy.preorder_traversal(expr)):
+        match part:
+            case Quotient() if part.args[1].is_nonzero:
+                continue
+            case Quotient() | EntryQuotient() | LineQuotient():
+                found = ("/", part.args[1])
+            case Entrywise() if part.row.word in ("sqrt", "ln"):
+                found = (part.row.word, part.args[0])
+            case sympy.log():
+                found = ("ln", part.args[0])
+            case sympy.Pow() if not (part.exp.is_Integer and part.exp > 0):
+                found = ("^", part.base)
+            case sympy.Inverse() | Rotary():
+                out.add(("-1", part))
+                continue
+            case Node() if part.partial:
+                out.add((type(part), *part.args))
+                continue
+            case _:
+                continue
+        if not is_positive(found[1]):
+            out.add(found)
+    return out
+
+
+# ---- the rules -----------------------------------------------------------------------------------
+
+
+def _bound(step: Step) -> bool:
+    """A function's, a node's or a number's own bound: 0 ≤ softmax(S) ≤ 1, −1 ≤ tanh(S)."""
+    left, right = step.claim
+    below, above = constant(left), constant(right)
+    low, high = limits(right)[0], limits(left)[1]
+    return (below is not None and low is not None and bool(below <= low)) or (
+        above is not None and high is not None and bool(high <= above)
+    )
+
+
+def _positive(step: Step) -> bool:
+    """0 ≤ S of a letter that is said to be positive; 0 ≤ c of a size, a square, a root."""
+    left, right = step.claim
+    if isinstance(right, MatrixExpr):
+        known = isinstance(right, sympy.MatrixSymbol) and right.name in step.positive
+    else:
+        known = bool(right.is_nonnegative)
+    return constant(left) == 0 and known
+
+
+def _square(step: Step) -> bool:
+    """0 ≤ X ∘ X."""
+    left, right = step.claim
+    if constant(left) != 0 or not is_finite(right):
+        return False
+    if isinstance(right, sympy.Pow):
+        return bool(right.exp.is_Integer and right.exp % 2 == 0)
+    product = isinstance(right, sympy.HadamardProduct)
+    return product and all(count % 2 == 0 for count in Counter(right.args).values())
+
+
+def _product(step: Step) -> bool:
+    """A product or quotient of parts that are ≥ 0; one of them may rise: P X ≤ P Y."""
+    left, right = step.claim
+    kind, more = factors(right)
+    if not kind or not all(map(is_finite, step.claim)):
+        return False
+    if constant(left) == 0:
+        wanted = [(0, factor) for factor in more]
+    else:
+        other, less = factors(left)
+        apart = [k for k, pair in enumerate(zip(less, more, strict=False)) if pair[0] != pair[1]]
+        if other != kind or len(apart) != 1:
+            return False
+        if kind[0] in (Quotient, EntryQuotient, LineQuotient) and apart == [1]:
+            return False  # a divisor that rises
+        wanted = [
+            (less[k] if k in apart else 0, factor) for k, factor in enumerate(more)
+        ]
+    return len(wanted) == len(step.premises) and all(
+        found[1] == factor and (constant(found[0]) == 0 if least == 0 else found[0] == least)
+        for (least, factor), found in zip(wanted, step.premises, strict=True)
+    )
+
+
+def _monotone(step: Step) -> bool:
+    """f(X) ≤ f(Y) for X ≤ Y and an f that never falls: exp, ln, a sum of each row, a maximum."""
+    left, right = step.claim
+    return (
+        left.func == right.func
+        and rises(left)
+        and left.args[1:] == right.args[1:]
+        and step.premises == ((left.args[0], right.args[0]),)
+    )
+
+
+def _largest(step: Step) -> bool:
+    """X ≤ max(X) 1ᵀ: no entry is above the largest of its row, or of its column."""
+    left, right = step.claim
+    return right in (along(left, axis) for axis in (0, 1))
+
+
+def along(matrix: MatrixExpr, axis: int) -> MatrixExpr:
+    """The largest entry of each row (with `axis` 0: column), repeated along it."""
+    largest = RowMax(matrix, axis)
+    return spread(largest, tuple(largest.shape), tuple(matrix.shape))
+
+
+def _sum(step: Step) -> bool:
+    """max(Y) ≤ Σ Y along each row or column of parts that are ≥ 0."""
+    left, right = step.claim
+    ((zero, part),) = step.premises
+    return (left, right) == (RowMax(part, right.args[1]), LineSum(part, right.args[1])) and (
+        constant(zero) == 0
+    )
+
+
+def _weights(step: Step) -> bool:
+    """Σ A ≤ 1 along each line of weights, which are all 0 where there is no key to be seen."""
+    left, right = step.claim
+    weights = left.args[0]
+    return (
+        constant(right) == 1
+        and isinstance(left, LineSum)
+        and isinstance(weights, Normaliser)
+        and weights.sums_to_one
+        and weights.between == (0, 1)
+        and left.axis == weights.axis
+    )
+
+
+def _cauchy(step: Step) -> bool:
+    """A B ≤ ‖a_i‖ ‖b_j‖ of the rows of A and columns of B; the difference is a sum of squares."""
+    left, right = step.claim
+    return isinstance(left, sympy.MatMul) and all(map(is_finite, step.claim)) and (
+        right == lengths(*left.args[-2:])
+        and (len(left.args) == 2 or (len(left.args) == 3 and left.args[0] == -1))
+    )
+
+
+def lengths(one: MatrixExpr, other: MatrixExpr) -> MatrixExpr:
+    """The lengths of the rows of a matrix times those of the columns of another."""
+    return sympy.MatMul(Lengths(one, 1), Lengths(other, 0))
+
+
+def _combination(step: Step) -> bool:
+    """L ≤ R, since R − L = Σ c (B − A) with c ≥ 0 and A ≤ B: an equation that is proven."""
+    left, right = step.claim
+    if not all(is_finite(side) for claim in (step.claim, *step.premises) for side in claim):
+        return False
+    below, above = summed(step)
+    if not doubtful(below, above) <= doubtful(left, right):
+        return False  # it would say nothing where a premise has no value
+    return all(c > 0 for c in step.by) and step.equation == (below, above)
+
+
+def summed(step: Step) -> Claim:
+    """L + Σ c B and R + Σ c A, which are equal where L ≤ R is a combination."""
+    left, right = step.claim
+    below, above = [left], [right]
+    for c, (small, large) in zip(step.by, step.premises, strict=True):
+        below.append(_times(c, large))
+        above.append(_times(c, small))
+    kind = sympy.MatAdd if isinstance(left, MatrixExpr) else sympy.Add
+    return tuple(one[0] if len(one) == 1 else kind(*one) for one in (below, above))
+
+
+def _times(c: Fraction, expr: sympy.Basic) -> sympy.Basic:
+    number = sympy.Rational(c.numerator, c.denominator)
+    return sympy.MatMul(number, expr) if isinstance(expr, MatrixExpr) else number * expr
+
+
+#: The rules, and what decides that a step follows one.
+RULES: Mapping[str, Callable[[Step], bool]] = {
+    "bound": _bound,
+    "positive": _positive,
+    "square": _square,
+    "product": _product,
+    "monotone": _monotone,
+    "largest": _largest,
+    "sum": _sum,
+    "weights": _weights,
+    "Cauchy–Schwarz": _cauchy,
+    "combination": _combination,
+}
+
+# ---- checking ------------------------------------------------------------------------------------
+
+
+class _Replay:
+    """The check of one link, of a chain L ≤ R, and whether an equation in it is partial."""
+
+    def __init__(self, goal: Goal) -> None:
+        self.goal = goal
+        self.partial = bool(doubtful(goal.left, goal.right))
+
+    def claim(self, data: Data) -> Claim:
+        """What a step shows. Raises `Refused` where it does not follow."""
+        left, right = decoded(data["left"]), decoded(data["right"])
+        goal = self.goal
+        Goal(left, right, ((goal.left, goal.right),), goal.positive).check_letters()
+        if getattr(left, "shape", None) != getattr(right, "shape", None):
+            raise Refused("the shapes differ")
+        premises = tuple(map(self.claim, data["from"]))
+        by = tuple(map(Fraction, data.get("by", ())))
+        equation = None if "equation" not in data else self.equation(data["equation"])
+        step = Step((left, right), premises, by, equation, goal.positive)
+        rule = RULES.get(data["rule"])
+        if rule is None or not rule(step):
+            raise Refused(f"{left} ≤ {right} does not follow by {quote(data['rule'])}")
+        return step.claim
+
+    def equation(self, data: Data) -> Claim:
+        """Both sides of an equation that is proven under what the statement assumes.
+
+        Where it holds only if both are defined, nothing may be hidden: the weights of a row
+        without keys are 0 here, and undefined there.
+        """
+        found, goal = replayed(data), self.goal
+        assumed = (goal.where, goal.positive, goal.permuting)
+        if (found.where, found.positive, found.permuting) != assumed or any(found.steps):
+            raise Refused("an equation assumes something else")
+        if data["partial"]:
+            if any(side.has(Mask) for side in (found.left, found.right)):
+                raise Refused("an equation says nothing of rows without a key that may be seen")
+            self.partial = True
+        return found.left, found.right
+
+
+def check(data: Data) -> list[Goal]:
+    """The links that a certificate proves, L ≤ R each.
+
+    Raises `Refused` where it proves none, `ReadError` for data that is no certificate.
+    """
+    check_limits(data)
+    if not isinstance(data, dict) or data.get("certificate") != INEQUALITY:
+        raise ReadError("this is not a certificate of an inequality")
+    return replayed_links(data)
+
+
+def replayed_links(data: Data) -> list[Goal]:
+    """As `check`, of a certificate from here, however large it is."""
+    try:
+        return [*_links(data)]
+    except Refused:
+        raise
+    except (SymattnError, KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
+        raise Refused(f"it cannot be read: {type(trouble).__name__}: {trouble}"[:200]) from None
+
+
+def _links(data: Data) -> Iterator[Goal]:
+    partial = False
+    for link in data["links"]:
+        goal = goal_of(link["statement"])
+        replay = _Replay(goal)
+        if replay.claim(link["proof"]) != (goal.left, goal.right):
+            raise Refused("the steps prove something else")
+        partial |= replay.partial
+        yield goal
+    if partial is not data["partial"]:
+        raise Refused("what it says about where both sides are defined is wrong")
+
+
+def steps(data: Data) -> Iterator[tuple[sympy.Basic, sympy.Basic, str]]:
+    """The claims of a proof and their rules, each after those that it follows from, each once."""
+    seen: set[Claim] = set()
+
+    def visit(step: Data) -> Iterator[tuple[sympy.Basic, sympy.Basic, str]]:
+        for one in step["from"]:
+            yield from visit(one)
+        claim = decoded(step["left"]), decoded(step["right"])
+        if claim not in seen:
+            seen.add(claim)
+            yield (*claim, step["rule"])
+
+    for link in data["links"]:
+        yield from visit(link["proof"])
+
+
+def rules_of(data: Data) -> Sequence[str]:
+    """The rules that a proof uses, in the order in which they are first used."""
+    return [*dict.fromkeys(rule for *_, rule in steps(data))]
