@@ -32,6 +32,7 @@ from symattn.nodes.entrywise import EntryQuotient, Entrywise
 from symattn.nodes.lines import Lengths, LineQuotient, LineSum
 from symattn.nodes.masks import Mask
 from symattn.nodes.normalise import Normaliser, RowMax
+from symattn.nodes.operators import negative
 from symattn.nodes.positions import Rotary
 from symattn.nodes.scale import Quotient
 from symattn.nodes.written import spread
@@ -69,6 +70,10 @@ def constant(expr: sympy.Basic) -> sympy.Expr | None:
             return number
         case sympy.Rational():
             return expr
+        case sympy.Transpose() | RowMax():
+            return constant(expr.args[0])
+        case LineSum() if constant(expr.args[0]) == 0:
+            return sympy.S.Zero
     return None
 
 
@@ -243,17 +248,20 @@ def _largest(step: Step) -> bool:
 
 def along(matrix: MatrixExpr, axis: int) -> MatrixExpr:
     """The largest entry of each row (with `axis` 0: column), repeated along it."""
-    largest = RowMax(matrix, axis)
-    return spread(largest, tuple(largest.shape), tuple(matrix.shape))
+    return repeated(RowMax(matrix, axis), matrix)
+
+
+def repeated(line: MatrixExpr, matrix: MatrixExpr) -> MatrixExpr:
+    """A column or a row as often as a matrix has columns or rows."""
+    return spread(line, tuple(line.shape), tuple(matrix.shape))
 
 
 def _sum(step: Step) -> bool:
-    """max(Y) ≤ Σ Y along each row or column of parts that are ≥ 0."""
-    left, right = step.claim
+    """Y ≤ Σ Y 1ᵀ and max(Y) ≤ Σ Y along each row or column of parts that are ≥ 0."""
     ((zero, part),) = step.premises
-    return (left, right) == (RowMax(part, right.args[1]), LineSum(part, right.args[1])) and (
-        constant(zero) == 0
-    )
+    sums = [(LineSum(part, axis), RowMax(part, axis)) for axis in (0, 1)]
+    known = [(most, total) for total, most in sums] + [(part, repeated(x, part)) for x, _ in sums]
+    return step.claim in known and constant(zero) == 0
 
 
 def _weights(step: Step) -> bool:
@@ -282,6 +290,34 @@ def _cauchy(step: Step) -> bool:
 def lengths(one: MatrixExpr, other: MatrixExpr) -> MatrixExpr:
     """The lengths of the rows of a matrix times those of the columns of another."""
     return sympy.MatMul(Lengths(one, 1), Lengths(other, 0))
+
+
+def _absolute(step: Step) -> bool:
+    """|X| ≤ Y from X ≤ Y and −X ≤ Y."""
+    left, right = step.claim
+    inner = left.args[0]
+    return (
+        isinstance(left, Entrywise)
+        and left.row.word == "abs"
+        and step.premises == ((inner, right), (negative(inner), right))
+    )
+
+
+def _line(step: Step) -> bool:
+    """A function and a straight line that it does not cross: x + 1 ≤ e^x, ln x ≤ x − 1."""
+    left, right = step.claim
+    below = isinstance(right, Entrywise) and left in lines(right, right.row.below)
+    return below or (isinstance(left, Entrywise) and right in lines(left, left.row.above))
+
+
+def lines(expr: Entrywise, through: Sequence[tuple[int, int]]) -> list[MatrixExpr]:
+    """a X + b 1 for the argument X of a function."""
+    inner, ones = expr.args[0], sympy.OneMatrix(*expr.shape)
+    out = []
+    for a, b in through:
+        slope = inner if a == 1 else negative(inner)
+        out.append(slope if b == 0 else sympy.MatAdd(slope, sympy.MatMul(b, ones)))
+    return out
 
 
 def _combination(step: Step) -> bool:
@@ -322,6 +358,8 @@ RULES: Mapping[str, Callable[[Step], bool]] = {
     "sum": _sum,
     "weights": _weights,
     "Cauchy–Schwarz": _cauchy,
+    "absolute value": _absolute,
+    "line": _line,
     "combination": _combination,
 }
 

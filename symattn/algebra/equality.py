@@ -22,7 +22,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Data, Refused, replayed
 from symattn.algebra.comparison import Joint, joined
-from symattn.algebra.counterexample import Counterexample, Meaning, Side
+from symattn.algebra.counterexample import Counterexample, Letter, Meaning, Side
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.inequalities import certificate as of_bounds
 from symattn.algebra.inequalities import joined as joined_bounds
@@ -553,24 +553,26 @@ def decide(
     statement: Statement, sizes: Mapping[str, int] | None = None, effort: int = 1
 ) -> Equality:
     """Decide a statement at these sizes; without any, for all sizes if possible."""
-    symbols = sizes_of(statement)
+    links = [statement]
+    if statement.at_most:
+        links = [statement.between(Side(a), Side(b)) for a, b in pairwise(statement.chain)]
+    symbols = set[sympy.Symbol]().union(*map(sizes_of, links))
     _check_sizes(sizes or {}, symbols)
-    given = {
-        symbol: int((sizes or {})[symbol.name])
-        for symbol in symbols
-        if symbol.name in (sizes or {})
-    }
-    _check_room(statement, given)
-    shapes = {name: " × ".join(map(str, one.shape)) for name, one in statement.letters().items()}
+    answers, letters = [], dict[str, Letter]()
+    for link in links:
+        own = sizes_of(link)
+        given = {
+            symbol: int((sizes or {})[symbol.name])
+            for symbol in own
+            if symbol.name in (sizes or {})
+        }
+        _check_room(link, given)
+        letters |= link.letters()
+        answers.append(_Question(link, given, own, STEPS * effort).answer())
+    shapes = {name: " × ".join(map(str, one.shape)) for name, one in letters.items()}
     kinds = statement.reading or tuple(shapes.items())
     reading = tuple((name, shapes.get(name, kind)) for name, kind in kinds)
-    if statement.at_most and len(statement.chain) > 2:
-        links = (statement.between(Side(a), Side(b)) for a, b in pairwise(statement.chain))
-        answer = _of_links([_Question(x, given, symbols, STEPS * effort).answer() for x in links])
-    else:
-        answer = _Question(statement, given, symbols, STEPS * effort).answer()
-    if statement.at_most:
-        answer = replace(answer, verdict=_OF_BOUNDS.get(answer.verdict, answer.verdict))
+    answer = _of_links(answers) if statement.at_most else answers[0]
     return replace(answer, reading=reading)
 
 
@@ -578,12 +580,15 @@ def _of_links(links: Sequence[Equality]) -> Equality:
     """The answer for a chain of inequalities: that of the first link that is not proven."""
     worst = ("different", "undecided", "holds at the sizes tried", "equal")
     answer = min(links, key=lambda one: worst.index(one.verdict))
+    verdict = _OF_BOUNDS.get(answer.verdict, answer.verdict)
     if not answer:
-        return replace(answer, notes=(f"this is of link {1 + links.index(answer)}",))
+        of = f"this is of the link {1 + links.index(answer)} of {len(links)}"
+        return replace(answer, verdict=verdict, notes=(of,) if len(links) > 1 else ())
     certificates = [one.certificate for one in links]
     whole = None if None in certificates else joined_bounds(certificates)
+    why = answer.reason if whole is None else reason_of_bounds(whole)
     partial = any(one.partial for one in links)
-    return replace(answer, partial=partial, certificate=whole, reason=_why(whole) if whole else answer.reason)
+    return replace(answer, verdict=verdict, partial=partial, certificate=whole, reason=why)
 
 
 def _check_sizes(sizes: Mapping[str, int], symbols: set[sympy.Symbol]) -> None:

@@ -31,6 +31,8 @@ from symattn.algebra.bounds import (
     is_finite,
     lengths,
     limits,
+    lines,
+    repeated,
     replayed_links,
     rises,
     rules_of,
@@ -48,6 +50,7 @@ from symattn.nodes.base import shape_of
 from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.lines import LineSum
 from symattn.nodes.normalise import Normaliser, RowMax
+from symattn.nodes.operators import coefficient, negative
 from symattn.nodes.written import spread
 
 #: The most facts about one expression, the deepest that differences are looked into for a sign,
@@ -109,6 +112,9 @@ class Prover:
             for side in (self.left, self.right)
             for part in sympy.preorder_traversal(side)
         )
+        parts = (part for side in (self.left, self.right) for part in sympy.preorder_traversal(side))
+        #: What is summed along lines somewhere.
+        self.summed = {part.args[0] for part in parts if isinstance(part, LineSum)}
         self.numbers = [*islice(numbers_at(statement), 4)]
 
     # ---- what is known of a part ---------------------------------------------------------------
@@ -139,6 +145,11 @@ class Prover:
             yield from self._of_product(expr)
         elif rises(expr):
             yield from self._of_rising(expr)
+        if isinstance(expr, Entrywise):
+            yield from self._of_function(expr)
+        if expr in self.summed and (sign := self.nonnegative(expr)) is not None:
+            for axis in (0, 1):
+                yield Fact(expr, repeated(LineSum(expr, axis), expr), "sum", (sign,))
         if self.largest and isinstance(expr, MatrixExpr):
             yield from self._largest(expr)
 
@@ -162,6 +173,17 @@ class Prover:
             with suppress(SymattnError):
                 sides = (expr.func(side, *rest) for side in fact.claim)
                 yield Fact(*sides, "monotone", (fact,))
+
+    def _of_function(self, expr: Entrywise) -> Iterator[Fact]:
+        """Lines that a function does not cross; of |X|, what both X and −X are below."""
+        yield from (Fact(line, expr, "line") for line in lines(expr, expr.row.below))
+        yield from (Fact(expr, line, "line") for line in lines(expr, expr.row.above))
+        if expr.row.word == "abs":
+            below = {fact.claim: fact for fact in self.facts(expr.args[0])}
+            for (part, most), fact in below.items():
+                other = below.get((negative(part), most))
+                if part == expr.args[0] and other is not None:
+                    yield Fact(expr, most, "absolute value", (fact, other))
 
     def _of_product(self, expr: sympy.Basic) -> Iterator[Fact]:
         """A product or quotient: of parts that are ≥ 0, of one that is bounded, of two equal ones.
@@ -190,12 +212,13 @@ class Prover:
                         for side in fact.claim
                     )
                     yield Fact(*sides, "product", premises)  # type: ignore[arg-type]
-        if kind is sympy.MatMul and len(parts) == 2:
+        if kind is sympy.MatMul and len(parts) == 2 and isinstance(parts[0], MatrixExpr):
             above = lengths(*parts)
             yield Fact(expr, above, "Cauchy–Schwarz")
             yield Fact(sympy.MatMul(-1, *parts), above, "Cauchy–Schwarz")
-        if kind in (sympy.HadamardProduct, sympy.Mul) and len(parts) == 2:
-            yield from self._squares(*parts)
+        plain = [one for part in parts if not (one := coefficient(part)[1]).is_Rational]
+        if kind in (sympy.HadamardProduct, sympy.Mul) and len(plain) == 2:
+            yield from self._squares(*plain)
 
     def _squares(self, one: sympy.Basic, other: sympy.Basic) -> Iterator[Fact]:
         """0 ≤ (A ± B) ∘ (A ± B), A ∘ A and B ∘ B."""

@@ -45,6 +45,9 @@ class Function:
     between: tuple[int | None, int | None] = (None, None)
     #: Whether it never falls.
     rises: bool = False
+    #: Lines a x + b below and above it, by (a, b), where a is 1 or −1.
+    below: tuple[tuple[int, int], ...] = ()
+    above: tuple[tuple[int, int], ...] = ()
     #: By how many units of rounding floating point may miss it.
     roundings: int = 8  # NumPy's are good to 4 units in the last place, which are 2 units each
 
@@ -225,6 +228,7 @@ FUNCTIONS: Mapping[str, Function] = {
         word="exp",
         between=(0, None),
         rises=True,
+        below=((1, 1),),
     ),
     "max0": Function(
         exact=_exact_relu,
@@ -235,6 +239,7 @@ FUNCTIONS: Mapping[str, Function] = {
         word="relu",
         between=(0, None),
         rises=True,
+        below=((1, 0),),
     ),
     "elu1": Function(
         exact=_exact_elu1,
@@ -246,6 +251,7 @@ FUNCTIONS: Mapping[str, Function] = {
         definition=_ELU_DEFINITION,
         between=(0, None),
         rises=True,
+        below=((1, 1),),
     ),
     "ln": Function(
         exact=sympy.log,
@@ -255,6 +261,7 @@ FUNCTIONS: Mapping[str, Function] = {
         written=_called("ln"),
         word="ln",
         rises=True,
+        above=((1, -1),),
     ),
     "abs": Function(
         exact=sympy.Abs,
@@ -264,6 +271,7 @@ FUNCTIONS: Mapping[str, Function] = {
         written=_called("abs"),
         word="abs",
         between=(0, None),
+        below=((1, 0), (-1, 0)),
     ),
     "min1": Function(
         exact=_exact_min1,
@@ -273,6 +281,7 @@ FUNCTIONS: Mapping[str, Function] = {
         written=_bounded("min", "1"),
         between=(None, 1),
         rises=True,
+        above=((1, 0),),
     ),
     "above0": Function(
         exact=exact_above,
