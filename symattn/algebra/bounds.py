@@ -240,6 +240,13 @@ def _monotone(step: Step) -> bool:
     )
 
 
+def _terms(step: Step) -> bool:
+    """A + C ≤ B + D from A ≤ B and C ≤ D, term by term."""
+    left, right = step.claim
+    sums = all(isinstance(side, sympy.MatAdd) and is_finite(side) for side in step.claim)
+    return sums and step.premises == tuple(zip(left.args, right.args, strict=True))
+
+
 def _largest(step: Step) -> bool:
     """X ≤ max(X) 1ᵀ: no entry is above the largest of its row, or of its column."""
     left, right = step.claim
@@ -272,18 +279,21 @@ def _weights(step: Step) -> bool:
         constant(right) == 1
         and isinstance(left, LineSum)
         and isinstance(weights, Normaliser)
-        and weights.sums_to_one
+        and weights.shares
         and weights.between == (0, 1)
         and left.axis == weights.axis
     )
 
 
 def _cauchy(step: Step) -> bool:
-    """A B ≤ ‖a_i‖ ‖b_j‖ of the rows of A and columns of B; the difference is a sum of squares."""
+    """±A B ≤ ‖a_i‖ ‖b_j‖ of the rows of A and the columns of B: it differs by sums of squares."""
     left, right = step.claim
-    return isinstance(left, sympy.MatMul) and all(map(is_finite, step.claim)) and (
-        right == lengths(*left.args[-2:])
-        and (len(left.args) == 2 or (len(left.args) == 3 and left.args[0] == -1))
+    product = left if constant(left) is None and factors(left)[1][:1] != (-1,) else left.args[1]
+    return (
+        isinstance(product, sympy.MatMul)
+        and left in (product, negative(product))
+        and right == lengths(*product.args)
+        and all(map(is_finite, step.claim))
     )
 
 
@@ -354,6 +364,7 @@ RULES: Mapping[str, Callable[[Step], bool]] = {
     "square": _square,
     "product": _product,
     "monotone": _monotone,
+    "terms": _terms,
     "largest": _largest,
     "sum": _sum,
     "weights": _weights,

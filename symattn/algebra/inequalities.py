@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 import sympy
@@ -47,10 +47,11 @@ from symattn.algebra.traces import stated_again
 from symattn.budget import Spent, spend
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
-from symattn.nodes.entrywise import Entrywise
+from symattn.nodes.entrywise import Entrywise, SoftCap
 from symattn.nodes.lines import LineSum
 from symattn.nodes.normalise import Normaliser, RowMax
 from symattn.nodes.operators import coefficient, negative
+from symattn.nodes.scale import Quotient
 from symattn.nodes.written import spread
 
 #: The most facts about one expression, the deepest that differences are looked into for a sign,
@@ -98,6 +99,11 @@ def filled(number: sympy.Expr, expr: sympy.Basic) -> sympy.Basic:
     return spread(number, None, tuple(shape_of(expr)))
 
 
+def _of_lines(expr: Entrywise) -> Iterator[Fact]:
+    yield from (Fact(line, expr, "line") for line in lines(expr, expr.row.below))
+    yield from (Fact(expr, line, "line") for line in lines(expr, expr.row.above))
+
+
 class Prover:
     """What is found about the parts of one statement."""
 
@@ -112,9 +118,13 @@ class Prover:
             for side in (self.left, self.right)
             for part in sympy.preorder_traversal(side)
         )
-        parts = (part for side in (self.left, self.right) for part in sympy.preorder_traversal(side))
-        #: What is summed along lines somewhere.
+        parts = [part for side in (self.left, self.right) for part in sympy.preorder_traversal(side)]
+        #: What is summed along lines somewhere; lines that a function of an expression is above.
         self.summed = {part.args[0] for part in parts if isinstance(part, LineSum)}
+        self.elsewhere: dict[sympy.Basic, list[Fact]] = {}
+        for part in parts:
+            if isinstance(part, Entrywise):
+                self.elsewhere.setdefault(part.args[0], []).extend(_of_lines(part))
         self.numbers = [*islice(numbers_at(statement), 4)]
 
     # ---- what is known of a part ---------------------------------------------------------------
@@ -125,6 +135,10 @@ class Prover:
             self.known[expr] = []  # what is asked for on the way to itself
             found = dict.fromkeys(islice(self._found(expr), _MOST_FACTS))
             self.known[expr] = [*found]
+            if expr in self.summed and (sign := self.nonnegative(expr)) is not None:
+                for axis in (0, 1):
+                    total = repeated(LineSum(expr, axis), expr)
+                    self.known[expr].append(Fact(expr, total, "sum", (sign,)))
         return self.known[expr]
 
     def _found(self, expr: sympy.Basic) -> Iterator[Fact]:
@@ -141,15 +155,17 @@ class Prover:
         if isinstance(expr, sympy.MatAdd | sympy.Add):
             for arg in expr.args:
                 yield from self.facts(arg)
+            if isinstance(expr, MatrixExpr):
+                yield from self._of_terms(expr)
         elif factors(expr)[0]:
             yield from self._of_product(expr)
         elif rises(expr):
             yield from self._of_rising(expr)
         if isinstance(expr, Entrywise):
             yield from self._of_function(expr)
-        if expr in self.summed and (sign := self.nonnegative(expr)) is not None:
-            for axis in (0, 1):
-                yield Fact(expr, repeated(LineSum(expr, axis), expr), "sum", (sign,))
+        if isinstance(expr, SoftCap):
+            yield from self.facts(Entrywise(Quotient(*expr.args), "tanh"))
+        yield from self.elsewhere.get(expr, ())
         if self.largest and isinstance(expr, MatrixExpr):
             yield from self._largest(expr)
 
@@ -165,7 +181,7 @@ class Prover:
         inner, *rest = expr.args
         zero = self.nonnegative(inner)
         if isinstance(expr, LineSum):
-            if isinstance(inner, Normaliser) and inner.sums_to_one and inner.between == (0, 1):
+            if isinstance(inner, Normaliser) and inner.shares and inner.between == (0, 1):
                 yield Fact(expr, filled(sympy.S.One, expr), "weights")
             if zero is not None and self.largest:
                 yield Fact(RowMax(inner, expr.args[1]), expr, "sum", (zero,))
@@ -174,10 +190,17 @@ class Prover:
                 sides = (expr.func(side, *rest) for side in fact.claim)
                 yield Fact(*sides, "monotone", (fact,))
 
+    def _of_terms(self, expr: MatrixExpr) -> Iterator[Fact]:
+        """A sum is at most the sum of what its terms are at most, the first few of each."""
+        above = [[f for f in self.facts(x) if f.left == x][:3] for x in expr.args]
+        below = [[f for f in self.facts(x) if f.right == x][:3] for x in expr.args]
+        for choice in (*product(*above), *product(*below)):
+            sides = (sympy.MatAdd(*side) for side in zip(*(f.claim for f in choice), strict=True))
+            yield Fact(*sides, "terms", choice)
+
     def _of_function(self, expr: Entrywise) -> Iterator[Fact]:
         """Lines that a function does not cross; of |X|, what both X and −X are below."""
-        yield from (Fact(line, expr, "line") for line in lines(expr, expr.row.below))
-        yield from (Fact(expr, line, "line") for line in lines(expr, expr.row.above))
+        yield from _of_lines(expr)
         if expr.row.word == "abs":
             below = {fact.claim: fact for fact in self.facts(expr.args[0])}
             for (part, most), fact in below.items():
@@ -215,7 +238,7 @@ class Prover:
         if kind is sympy.MatMul and len(parts) == 2 and isinstance(parts[0], MatrixExpr):
             above = lengths(*parts)
             yield Fact(expr, above, "Cauchy–Schwarz")
-            yield Fact(sympy.MatMul(-1, *parts), above, "Cauchy–Schwarz")
+            yield Fact(negative(expr), above, "Cauchy–Schwarz")
         plain = [one for part in parts if not (one := coefficient(part)[1]).is_Rational]
         if kind in (sympy.HadamardProduct, sympy.Mul) and len(plain) == 2:
             yield from self._squares(*plain)

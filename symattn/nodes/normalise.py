@@ -42,6 +42,9 @@ class Normaliser(OfLines):
     #: Whether the weights of every query that sees a key sum to 1.
     sums_to_one: ClassVar[bool] = True
 
+    #: Whether the weights of a query sum to 1 at most.
+    shares: ClassVar[bool] = True
+
     #: The identity of the catalogue by which the weights times other matrices are divided last.
     late: ClassVar[str] = ""
 
@@ -498,7 +501,7 @@ class Sigmoid(Normaliser):
     source = "Ramapuram et al. 2024"
     between = (0, 1)
     rises = True
-    sums_to_one = False
+    sums_to_one = shares = False
     syntax = "sigmoid(matrix)"
     rule_name = "sigmoid"
     reason = "Each score is mapped to a number between 0 and 1, whatever the other scores are."
@@ -540,7 +543,7 @@ class Unnormalised(Normaliser):
     """
 
     source = "Sun et al. 2023, equation 5"
-    sums_to_one = False
+    sums_to_one = shares = False
     additive_mask = False
     syntax = "unnormalised(matrix)"
     word = "none"
