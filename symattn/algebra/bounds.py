@@ -136,6 +136,16 @@ def is_positive(expr: sympy.Basic) -> bool:
     return bool(expr.is_positive)
 
 
+def is_of_squares(expr: sympy.Basic) -> bool:
+    """Whether every entry is a square X ∘ X, or a sum of such: the square of a length."""
+    match expr:
+        case LineSum() | sympy.Transpose():
+            return is_of_squares(expr.args[0])
+        case sympy.HadamardProduct():
+            return is_finite(expr) and all(count % 2 == 0 for count in Counter(expr.args).values())
+    return False
+
+
 #: Functions whose values are above 0.
 _NEVER_ZERO = ("exp", "σ", "elu1")
 
@@ -152,6 +162,8 @@ def doubtful(*exprs: sympy.Basic) -> set[tuple[object, ...]]:
                 continue
             case Quotient() | EntryQuotient() | LineQuotient():
                 found = ("/", part.args[1])
+            case Entrywise() if part.row.word == "sqrt" and is_of_squares(part.args[0]):
+                continue
             case Entrywise() if part.row.word in ("sqrt", "ln"):
                 found = (part.row.word, part.args[0])
             case sympy.log():
@@ -197,12 +209,11 @@ def _positive(step: Step) -> bool:
 def _square(step: Step) -> bool:
     """0 ≤ X ∘ X."""
     left, right = step.claim
-    if constant(left) != 0 or not is_finite(right):
-        return False
     if isinstance(right, sympy.Pow):
-        return bool(right.exp.is_Integer and right.exp % 2 == 0)
-    product = isinstance(right, sympy.HadamardProduct)
-    return product and all(count % 2 == 0 for count in Counter(right.args).values())
+        whole = bool(right.exp.is_Integer and right.exp % 2 == 0)
+    else:
+        whole = isinstance(right, sympy.HadamardProduct) and is_of_squares(right)
+    return constant(left) == 0 and whole
 
 
 def _product(step: Step) -> bool:

@@ -665,7 +665,7 @@ class _Question:
                 return self.different(trial, found.counterexample)
             defined = defined or found.defined
             one_sided = one_sided or found.one_sided
-        if one_sided and defined:
+        if one_sided and defined and not statement.at_most:
             why = f"for some numbers only {one_sided} has a value"
             hint = "say which letters are positive, as in --positive A"
             return Equality("undecided", "", why, hint=hint)

@@ -50,13 +50,14 @@ from symattn.nodes.base import shape_of
 from symattn.nodes.entrywise import Entrywise, SoftCap
 from symattn.nodes.lines import LineSum
 from symattn.nodes.normalise import Normaliser, RowMax
-from symattn.nodes.operators import coefficient, negative
+from symattn.nodes.operators import coefficient, negative, transposed
 from symattn.nodes.scale import Quotient
+from symattn.nodes.scores import Distance
 from symattn.nodes.written import spread
 
 #: The most facts about one expression, the deepest that differences are looked into for a sign,
 #: and the largest denominator of a multiple.
-_MOST_FACTS, _MOST_DEPTH, _MOST_BELOW = 60, 4, 64
+_MOST_FACTS, _MOST_DEPTH, _MOST_BELOW = 60, 4, 1000
 
 #: How far numbers may be from a solution.
 _CLOSE = 1e-9
@@ -119,13 +120,13 @@ class Prover:
             for part in sympy.preorder_traversal(side)
         )
         parts = [part for side in (self.left, self.right) for part in sympy.preorder_traversal(side)]
-        #: What is summed along lines somewhere; lines that a function of an expression is above.
-        self.summed = {part.args[0] for part in parts if isinstance(part, LineSum)}
-        self.elsewhere: dict[sympy.Basic, list[Fact]] = {}
+        #: What is summed along lines somewhere, and the functions of an expression.
+        self.summed = {part.args for part in parts if isinstance(part, LineSum)}
+        self.elsewhere: dict[sympy.Basic, list[Entrywise]] = {}
         for part in parts:
             if isinstance(part, Entrywise):
-                self.elsewhere.setdefault(part.args[0], []).extend(_of_lines(part))
-        self.numbers = [*islice(numbers_at(statement), 4)]
+                self.elsewhere.setdefault(part.args[0], []).append(part)
+        self.numbers = [*numbers_at(statement)]
 
     # ---- what is known of a part ---------------------------------------------------------------
 
@@ -135,8 +136,8 @@ class Prover:
             self.known[expr] = []  # what is asked for on the way to itself
             found = dict.fromkeys(islice(self._found(expr), _MOST_FACTS))
             self.known[expr] = [*found]
-            if expr in self.summed and (sign := self.nonnegative(expr)) is not None:
-                for axis in (0, 1):
+            for axis in (0, 1):
+                if (expr, axis) in self.summed and (sign := self.nonnegative(expr)) is not None:
                     total = repeated(LineSum(expr, axis), expr)
                     self.known[expr].append(Fact(expr, total, "sum", (sign,)))
         return self.known[expr]
@@ -150,6 +151,8 @@ class Prover:
                 yield Fact(filled(low, expr), expr, "bound")
             if high is not None:
                 yield Fact(expr, filled(high, expr), "bound")
+        if not isinstance(expr, MatrixExpr) and expr.is_nonnegative:
+            yield Fact(zero, expr, "positive")
         if isinstance(expr, sympy.MatrixSymbol) and expr.name in self.positive:
             yield Fact(zero, expr, "positive")
         if isinstance(expr, sympy.MatAdd | sympy.Add):
@@ -165,7 +168,8 @@ class Prover:
             yield from self._of_function(expr)
         if isinstance(expr, SoftCap):
             yield from self.facts(Entrywise(Quotient(*expr.args), "tanh"))
-        yield from self.elsewhere.get(expr, ())
+        for part in self.elsewhere.get(expr, ()):
+            yield from (*_of_lines(part), *self.facts(part))
         if self.largest and isinstance(expr, MatrixExpr):
             yield from self._largest(expr)
 
@@ -173,7 +177,7 @@ class Prover:
         """X ≤ max(X) 1ᵀ, and −X ≤ max(−X) 1ᵀ."""
         for axis, size in ((1, expr.shape[1]), (0, expr.shape[0])):
             for part in (expr, sympy.MatMul(-1, expr)) if size != 1 else ():
-                if constant(expr) is None and not part.has(RowMax):
+                if constant(expr) is None and not any(x.is_Matrix and constant(x) for x in expr.args):
                     yield Fact(part, along(part, axis), "largest")
 
     def _of_rising(self, expr: MatrixExpr) -> Iterator[Fact]:
@@ -239,21 +243,22 @@ class Prover:
             above = lengths(*parts)
             yield Fact(expr, above, "Cauchy–Schwarz")
             yield Fact(negative(expr), above, "Cauchy–Schwarz")
+            for part in (parts[0], negative(parts[0])):
+                apart = Distance(part, transposed(parts[1]))
+                yield Fact(apart, filled(sympy.S.Zero, expr), "bound")
         plain = [one for part in parts if not (one := coefficient(part)[1]).is_Rational]
         if kind in (sympy.HadamardProduct, sympy.Mul) and len(plain) == 2:
             yield from self._squares(*plain)
 
     def _squares(self, one: sympy.Basic, other: sympy.Basic) -> Iterator[Fact]:
-        """0 ≤ (A ± B) ∘ (A ± B), A ∘ A and B ∘ B."""
+        """0 ≤ (A ± B) ∘ (A ± B), A ∘ A and B ∘ B; of (A + B) ∘ (A + B), the same A and B."""
+        if one == other and isinstance(one, sympy.MatAdd) and len(one.args) == 2:
+            one, other = (coefficient(part)[1] for part in one.args)
         if isinstance(one, MatrixExpr):
-            minus, plus = (
-                sympy.MatAdd(one, sympy.MatMul(sign, other) if sign < 0 else other)
-                for sign in (-1, 1)
-            )
-            bases = [one] if one == other else [minus, plus, one, other]
-            squares = [sympy.HadamardProduct(base, base) for base in bases]
+            sums = [sympy.MatAdd(one, other), sympy.MatAdd(one, negative(other))]
+            squares = [sympy.HadamardProduct(x, x) for x in (*sums, one, other)]
         else:
-            squares = [base**2 for base in (one - other, one + other, one, other)]
+            squares = [x**2 for x in (one - other, one + other, one, other)]
         for square in squares:
             yield Fact(filled(sympy.S.Zero, square), square, "square")
 
@@ -277,7 +282,16 @@ class Prover:
     # ---- combinations ----------------------------------------------------------------------------
 
     def combined(self, left: sympy.Basic, right: sympy.Basic) -> Fact | None:
-        """L ≤ R as a combination of facts about the parts of both, if one is found."""
+        """L ≤ R as a combination of facts about the parts of both, if one is found.
+
+        |X| ≤ R from X ≤ R and −X ≤ R.
+        """
+        if isinstance(left, Entrywise) and left.row.word == "abs":
+            inner = left.args[0]
+            both = [self.combined(side, right) for side in (inner, negative(inner))]
+            found = tuple(one for one in both if one is not None)
+            if len(found) == 2:
+                return Fact(left, right, "absolute value", found)
         allowed = doubtful(left, right)
         facts = [
             fact

@@ -545,7 +545,8 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
 
 def numbers_at(statement: Statement) -> Iterator[Callable[[Side], Array | None]]:
     """What gives the values of expressions in floating point, for some numbers each."""
-    for sizes in trial_sizes(statement, sizes_of(statement), {}):
+    found = [*trial_sizes(statement, sizes_of(statement), {})]
+    for sizes in (*found, {size: count + 2 for size, count in found[0].items()}):
         sampler = _Sampler(statement, sizes)
         samples = sampler.samples() if statement.where else sampler.generic()
         for scalars, given in islice(samples, 2):
