@@ -368,21 +368,21 @@ def _times(c: Fraction, expr: sympy.Basic) -> sympy.Basic:
     return sympy.MatMul(number, expr) if isinstance(expr, MatrixExpr) else number * expr
 
 
-#: The rules, and what decides that a step follows one.
-RULES: Mapping[str, Callable[[Step], bool]] = {
-    "bound": _bound,
-    "positive": _positive,
-    "square": _square,
-    "product": _product,
-    "monotone": _monotone,
-    "terms": _terms,
-    "largest": _largest,
-    "sum": _sum,
-    "weights": _weights,
-    "Cauchy–Schwarz": _cauchy,
-    "absolute value": _absolute,
-    "line": _line,
-    "combination": _combination,
+#: The rules: what each says, and what decides that a step follows it.
+RULES: Mapping[str, tuple[str, Callable[[Step], bool]]] = {
+    "bound": ("its entries are never beyond that number", _bound),
+    "positive": ("it is positive", _positive),
+    "square": ("it is a square", _square),
+    "product": ("the other factors, or the divisor, are ≥ 0", _product),
+    "monotone": ("the function never falls", _monotone),
+    "terms": ("term by term", _terms),
+    "largest": ("no entry is above the largest of its line", _largest),
+    "sum": ("no entry of a line ≥ 0 is above its sum", _sum),
+    "weights": ("weights sum to 1, or to less", _weights),
+    "Cauchy–Schwarz": ("Cauchy–Schwarz", _cauchy),
+    "absolute value": ("both X and −X are below it", _absolute),
+    "line": ("the graph of the function does not cross that line", _line),
+    "combination": ("a sum of multiples of what is above, by an equation", _combination),
 }
 
 # ---- checking ------------------------------------------------------------------------------------
@@ -406,8 +406,8 @@ class _Replay:
         by = tuple(map(Fraction, data.get("by", ())))
         equation = None if "equation" not in data else self.equation(data["equation"])
         step = Step((left, right), premises, by, equation, goal.positive)
-        rule = RULES.get(data["rule"])
-        if rule is None or not rule(step):
+        _, follows = RULES[data["rule"]]
+        if not follows(step):
             raise Refused(f"{left} ≤ {right} does not follow by {quote(data['rule'])}")
         return step.claim
 

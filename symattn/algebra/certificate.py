@@ -2174,14 +2174,14 @@ class Goal:
     #: The case of sizes that is looked at: what each is in terms of others.
     sizes: tuple[tuple[sympy.Expr, sympy.Expr], ...] = ()
 
-    def lines(self, data: Mapping[str, Data]) -> Iterator[str]:
+    def lines(self, data: Mapping[str, Data], sign: str = "=") -> Iterator[str]:
         """The statement in lines: texts as they were written, how letters are read."""
 
         def words(one: Mapping[str, Data], meaning: sympy.Basic) -> str:
             steps = "".join(f"{name} := {decoded(expr)}; " for name, expr in one.get("steps", ()))
             return str(one.get("text") or f"{steps}{meaning}")
 
-        yield f"{words(data['left'], self.left)} = {words(data['right'], self.right)}"
+        yield f"{words(data['left'], self.left)} {sign} {words(data['right'], self.right)}"
         for (one, other), (left, right) in zip(data["where"], self.where, strict=True):
             yield f"where {words(one, left)} = {words(other, right)}"
         for names_, kind in ((self.positive, "positive"), (self.permuting, "a permutation")):

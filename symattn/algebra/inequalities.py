@@ -253,7 +253,7 @@ class Prover:
     def _squares(self, one: sympy.Basic, other: sympy.Basic) -> Iterator[Fact]:
         """0 ≤ (A ± B) ∘ (A ± B), A ∘ A and B ∘ B; of (A + B) ∘ (A + B), the same A and B."""
         if one == other and isinstance(one, sympy.MatAdd) and len(one.args) == 2:
-            one, other = (coefficient(part)[1] for part in one.args)
+            one, other = one.args
         if isinstance(one, MatrixExpr):
             sums = [sympy.MatAdd(one, other), sympy.MatAdd(one, negative(other))]
             squares = [sympy.HadamardProduct(x, x) for x in (*sums, one, other)]
@@ -434,4 +434,4 @@ def joined(certificates: Sequence[Data]) -> Data:
 
 def reason(data: Data) -> str:
     """What decided, in a line."""
-    return f"by {', '.join(rules_of(data))}"
+    return f"bounds of the parts: {', '.join(rules_of(data))}"

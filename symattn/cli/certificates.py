@@ -41,7 +41,7 @@ def write_theorem(proof: Proof, out: Output) -> Status:
 
     answer = proof.equality
     why = answer.summary
-    if answer.certificate is not None:
+    if answer.certificate is not None and answer.verdict == "equal":
         try:
             out.put(exported(answer.certificate, proof.identity.name or "statement"))
         except Refused as refusal:
@@ -49,7 +49,8 @@ def write_theorem(proof: Proof, out: Output) -> Status:
         else:
             return Status.AGREES
     click.echo(f"no theorem of Rocq is written: {why}", err=True)
-    return Status.WRONG if answer.verdict == "different" else Status.UNSETTLED
+    refuted = answer.verdict in ("different", "refuted")
+    return Status.WRONG if refuted else Status.UNSETTLED
 
 
 def check_certificates(name: str, seconds: float | None) -> Status:
@@ -62,7 +63,7 @@ def check_certificates(name: str, seconds: float | None) -> Status:
 
     certificates = _certificates(name)
     limits = Limits(SECONDS if seconds is None else seconds, _MEMORY)
-    with within(limits, ("symattn.algebra.certificate", __name__), debug_asked()) as run:
+    with within(limits, ("symattn.algebra.bounds", __name__), debug_asked()) as run:
         found = run(_replayed, (name, certificates), name)
     if isinstance(found, Failure):
         complain(found.line)
@@ -74,14 +75,17 @@ def check_certificates(name: str, seconds: float | None) -> Status:
 
 def _replayed(file: tuple[str, list[Data]]) -> tuple[int, list[tuple[str, str]]]:
     """How many of a file's certificates are refused, and what is said of each."""
+    from symattn.algebra.bounds import INEQUALITY
+    from symattn.algebra.bounds import check as check_bounds
     from symattn.algebra.certificate import Refused, check
 
     name, certificates = file
 
     refused, lines = 0, []
     for data in certificates:
+        bounds = isinstance(data, dict) and data.get("certificate") == INEQUALITY
         try:
-            claim = check(data)
+            claims = check_bounds(data) if bounds else [check(data)]
         except Refused as refusal:
             refused += 1
             lines.append(("bad", f"refused: {refusal}"))
@@ -89,8 +93,11 @@ def _replayed(file: tuple[str, list[Data]]) -> tuple[int, list[tuple[str, str]]]
         except ReadError as error:
             raise ReadError(f"--check {quote(name)}: {error}") from None
         where = ", where both sides are defined" if data["partial"] else ""
-        lines += [("formula", f"   {line}") for line in claim.lines(data["statement"])]
-        lines.append(("good", f"   accepted: equal (for all sizes{where})"))
+        said = data["links"] if bounds else [data]
+        for claim, one in zip(claims, said, strict=True):
+            lines += [("formula", f"   {line}") for line in claim.lines(one["statement"], "≤" if bounds else "=")]
+        verdict = "proven" if bounds else "equal"
+        lines.append(("good", f"   accepted: {verdict} (for all sizes{where})"))
     return refused, lines
 
 

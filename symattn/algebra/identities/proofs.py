@@ -51,6 +51,8 @@ class Proof:
     seconds: float
     left: Meaning
     right: Meaning
+    #: Of an inequality its sides, the smallest first.
+    bounds: tuple[Meaning, ...] = ()
 
     def __repr__(self) -> str:
         return f"<{self.identity.name}: {self.equality.summary}>"
@@ -102,4 +104,6 @@ def proven(identity: Identity, effort: int = 1) -> Proof:
             decided = equality if len(meant) == 2 else decide(pair, sizes, effort)
             links.append(Link(one.meaning, other.meaning, name, decided, applies))
     seconds = perf_counter() - begun
-    return Proof(identity, equality, tuple(links), seconds, meant[0].meaning, meant[-1].meaning)
+    ends = (meant[0].meaning, meant[-1].meaning)
+    bounds = first.chain if first.at_most else ()
+    return Proof(identity, equality, tuple(links), seconds, *ends, bounds)

@@ -10,6 +10,8 @@ from itertools import chain, repeat
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.algebra.bounds import RULES as BOUNDS
+from symattn.algebra.bounds import steps
 from symattn.algebra.certificate import storable
 from symattn.algebra.counterexample import Meaning
 from symattn.algebra.equality import FOR_ALL
@@ -169,6 +171,11 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
 def _claim(proof: Proof) -> Tree | None:
     """Both sides as one equation, where the statement is made of matrices that a page can show."""
     left, right = _shown(proof)
+    if len(proof.bounds) > 0:
+        sides = [*map(spelled, proof.bounds)]
+        first, *rest = [side for side in sides if side is not None]
+        whole = len(rest) + 1 == len(sides) and sum(map(size_of, sides)) <= 2 * _MOST_WIDE
+        return t.equation(first, *((t.Op("≤"), side) for side in rest)) if whole else None
     one, other = spelled(left), spelled(right)
     if proof.identity.sides is not None and isinstance(left, sympy.MatrixBase):
         return None  # of some entries alone; the statement says what they are
@@ -293,6 +300,9 @@ def _chains(proof: Proof) -> Iterator[b.Block]:
     """
     if not proof.equality:
         return
+    if proof.bounds and proof.equality.certified:
+        yield from _steps(proof)
+        return
     links, first = [], spelled(proof.left)
     if len(proof.links) > 1 and first is not None:
         for link in proof.links:
@@ -305,6 +315,15 @@ def _chains(proof: Proof) -> Iterator[b.Block]:
             alone = len(proof.links) == 1
             found = proof.equality.exposition if alone else link.equality.exposition
             yield from _lines(link, found, f"Step {number}" if links else "")
+
+
+def _steps(proof: Proof) -> Iterator[b.Block]:
+    """The claims of a proof of an inequality, each after those that it follows from."""
+    for left, right, rule in steps(proof.equality.certificate):
+        one, other = spelled(left), spelled(right)
+        if one is not None and other is not None:
+            claim = t.equation(one, (t.Op("≤"), other))
+            yield b.Paragraph((claim, f"   {BOUNDS[rule][0]}"))
 
 
 def _lines(link: Link, found: Exposition | None, name: str) -> Iterator[b.Block]:
