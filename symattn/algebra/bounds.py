@@ -231,9 +231,7 @@ def _product(step: Step) -> bool:
             return False
         if kind[0] in (Quotient, EntryQuotient, LineQuotient) and apart == [1]:
             return False  # a divisor that rises
-        wanted = [
-            (less[k] if k in apart else 0, factor) for k, factor in enumerate(more)
-        ]
+        wanted = [(less[k] if k in apart else 0, factor) for k, factor in enumerate(more)]
     return len(wanted) == len(step.premises) and all(
         found[1] == factor and (constant(found[0]) == 0 if least == 0 else found[0] == least)
         for (least, factor), found in zip(wanted, step.premises, strict=True)

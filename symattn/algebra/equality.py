@@ -50,9 +50,7 @@ from symattn.nodes.base import shape_of
 from symattn.nodes.defined import expanded
 from symattn.step import MOST_OF_A_SIZE, Step, check_shapes, listed_sizes
 
-Answer = Literal[
-    "equal", "proven", "holds at the sizes tried", "different", "refuted", "undecided"
-]
+Answer = Literal["equal", "proven", "holds at the sizes tried", "different", "refuted", "undecided"]
 
 #: What is said of an inequality where an equation is called so.
 _OF_BOUNDS: Mapping[Answer, Answer] = {"equal": "proven", "different": "refuted"}
@@ -213,7 +211,7 @@ def answered(
                 return _ambiguous(answer, found, differing)
             shapes_text = ", ".join(f"{name} {shape}" for name, shape in differing)
             notes.append(f"with {shapes_text} instead, the answer is: {found.summary}")
-    return replace(answer, notes=tuple(notes))
+    return replace(answer, notes=(*answer.notes, *notes))
 
 
 def _ambiguous(one: Equality, other: Equality, differing: Sequence[tuple[str, str]]) -> Equality:

@@ -119,7 +119,9 @@ class Prover:
             for side in (self.left, self.right)
             for part in sympy.preorder_traversal(side)
         )
-        parts = [part for side in (self.left, self.right) for part in sympy.preorder_traversal(side)]
+        parts = [
+            part for side in (self.left, self.right) for part in sympy.preorder_traversal(side)
+        ]
         #: What is summed along lines somewhere, and the functions of an expression.
         self.summed = {part.args for part in parts if isinstance(part, LineSum)}
         self.elsewhere: dict[sympy.Basic, list[Entrywise]] = {}
@@ -177,7 +179,9 @@ class Prover:
         """X ≤ max(X) 1ᵀ, and −X ≤ max(−X) 1ᵀ."""
         for axis, size in ((1, expr.shape[1]), (0, expr.shape[0])):
             for part in (expr, sympy.MatMul(-1, expr)) if size != 1 else ():
-                if constant(expr) is None and not any(x.is_Matrix and constant(x) for x in expr.args):
+                if constant(expr) is None and not any(
+                    x.is_Matrix and constant(x) for x in expr.args
+                ):
                     yield Fact(part, along(part, axis), "largest")
 
     def _of_rising(self, expr: MatrixExpr) -> Iterator[Fact]:
@@ -340,7 +344,11 @@ class Prover:
     def proof(self) -> Fact:
         """L ≤ R. Raises `Refused` where no proof is found."""
         found = next(
-            (f for f in (*self.facts(self.right), *self.facts(self.left)) if f.claim == (self.left, self.right)),
+            (
+                f
+                for f in (*self.facts(self.right), *self.facts(self.left))
+                if f.claim == (self.left, self.right)
+            ),
             None,
         )
         found = found or self.combined(self.left, self.right)

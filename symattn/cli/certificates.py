@@ -95,7 +95,10 @@ def _replayed(file: tuple[str, list[Data]]) -> tuple[int, list[tuple[str, str]]]
         where = ", where both sides are defined" if data["partial"] else ""
         said = data["links"] if bounds else [data]
         for claim, one in zip(claims, said, strict=True):
-            lines += [("formula", f"   {line}") for line in claim.lines(one["statement"], "≤" if bounds else "=")]
+            lines += [
+                ("formula", f"   {line}")
+                for line in claim.lines(one["statement"], "≤" if bounds else "=")
+            ]
         verdict = "proven" if bounds else "equal"
         lines.append(("good", f"   accepted: {verdict} (for all sizes{where})"))
     return refused, lines

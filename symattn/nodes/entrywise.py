@@ -71,9 +71,7 @@ class Entrywise(Node):
     def _spell(self, speller: Speller) -> Tree:
         word, matrix = self.row.word, speller.matrix(self.matrix)
         return (
-            t.call(t.Ident(word, roman=len(word) > 1), matrix)
-            if word
-            else self.row.written(matrix)
+            t.call(t.Ident(word, roman=len(word) > 1), matrix) if word else self.row.written(matrix)
         )
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:

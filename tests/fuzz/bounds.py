@@ -9,6 +9,7 @@ of them is told by numbers alone: a difference beyond rounding makes one false.
 from __future__ import annotations
 
 import argparse
+import copy
 import random
 import sys
 from collections import Counter
@@ -19,7 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symattn import equal
-from symattn.errors import SymattnError
+from symattn.algebra.bounds import RULES, check
+from symattn.algebra.certificate import Goal, Refused
+from symattn.algebra.counterexample import Side
+from symattn.arithmetic.arrays import FLOAT64
+from symattn.errors import ReadError, SymattnError
 
 Array = NDArray[np.float64]
 
@@ -68,7 +73,9 @@ WORDS: dict[str, object] = {
     "softmax1": _rows(lambda z: _share(z, 1.0)),
     "sparsemax": _rows(_sparse),
     "hardmax": _rows(lambda z: (np.arange(len(z)) == z.argmax()).astype(float)),
-    "sigmoid": lambda z: np.where(z > 0, 1 / (1 + np.exp(-np.abs(z))), 1 - 1 / (1 + np.exp(-np.abs(z)))),
+    "sigmoid": lambda z: np.where(
+        z > 0, 1 / (1 + np.exp(-np.abs(z))), 1 - 1 / (1 + np.exp(-np.abs(z)))
+    ),
     "causal": lambda z: z + _hidden(*z.shape),
     "exp": np.exp,
     "tanh": np.tanh,
@@ -129,7 +136,12 @@ TRUE: tuple[tuple[str, str, str, str], ...] = (
     ("exp(unit(Q) unit(K)^T)", "e", "exp(unit(Q) @ unit(K).T)", "np.e"),
     ("{w}({z}) + unit(Q) unit(K)^T", "2", "{w}({zn}) + unit(Q) @ unit(K).T", "2"),
     ("Q K^T", "sqrt(norm2(Q)) sqrt(norm2(K))^T", "Q @ K.T", "sqrt(norm2(Q)) @ sqrt(norm2(K)).T"),
-    ("abs(Q K^T)", "sqrt(norm2(Q)) sqrt(norm2(K))^T", "abs(Q @ K.T)", "sqrt(norm2(Q)) @ sqrt(norm2(K)).T"),
+    (
+        "abs(Q K^T)",
+        "sqrt(norm2(Q)) sqrt(norm2(K))^T",
+        "abs(Q @ K.T)",
+        "sqrt(norm2(Q)) @ sqrt(norm2(K)).T",
+    ),
     ("2 Q K^T", "norm2(Q) 1^T + 1 norm2(K)^T", "2 * Q @ K.T", "norm2(Q) + norm2(K).T"),
     ("0", "dist2(Q, K)", "0", "dist2(Q, K)"),
     ("exp(-dist2(Q, K))", "1", "exp(-dist2(Q, K))", "1"),
@@ -212,7 +224,11 @@ def true_ones(chance: random.Random) -> Iterator[Case]:
     while True:
         left, right, *code = chance.choice(TRUE)
         (z, zn), (f, fn) = chance.choice(SCORES), chance.choice(FINITE)
-        words = {"w": chance.choice(WEIGHTS), "h": chance.choice(SHARING), "o": chance.choice(WHOLE)}
+        words = {
+            "w": chance.choice(WEIGHTS),
+            "h": chance.choice(SHARING),
+            "o": chance.choice(WHOLE),
+        }
         said = {"z": z, "f": f, **words}
         meant = {"zn": zn, "fn": fn, **words}
         own = [c.replace("fn.shape", "({fn}).shape").format(**meant) for c in code]
@@ -278,13 +294,167 @@ def verdict(case: Case) -> str:
     return answer.verdict
 
 
+# ---- changed certificates --------------------------------------------------------------------------
+
+#: What takes another's place, everywhere in a certificate or in one place of it.
+EXCHANGED = (
+    ("Softmax", "OffByOneSoftmax", "Sparsemax", "Hardmax", "Sigmoid", "RowRatio"),
+    ("σ", "tanh", "cos", "max0", "abs", "elu1", "ln", "√", "exp", "min1"),
+    ("LineSum", "RowMax", "Lengths"),
+    ("0", "1", "-1", "2", "1/2", "-2"),
+    ("ZeroMatrix", "OneMatrix", "Identity"),
+    ("MatMul", "HadamardProduct", "MatAdd", "EntryQuotient"),
+    tuple(RULES),
+    ("n", "m", "d_k", "d_v"),
+    ("S", "A", "B", "V"),
+    ("Q", "K"),
+)
+
+
+def _places(data: object, path: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
+    """Where texts stand in a certificate."""
+    if isinstance(data, dict):
+        for key, part in data.items():
+            yield from _places(part, (*path, key))
+    elif isinstance(data, list):
+        for k, part in enumerate(data):
+            yield from _places(part, (*path, k))
+    elif isinstance(data, str):
+        yield path
+
+
+def _steps(data: object) -> Iterator[dict[str, object]]:
+    """All steps of a certificate."""
+    if isinstance(data, dict):
+        if "rule" in data and "from" in data:
+            yield data
+        for part in data.values():
+            yield from _steps(part)
+    elif isinstance(data, list):
+        for part in data:
+            yield from _steps(part)
+
+
+def _at(data: object, path: tuple[object, ...]) -> object:
+    for key in path:
+        data = data[key]  # type: ignore[index]
+    return data
+
+
+def mutated(data: dict[str, object], chance: random.Random) -> dict[str, object]:
+    """A certificate that is changed in one place, in several, or in all of one kind.
+
+    The statement is then often written again as what the last step claims.
+    """
+    out = copy.deepcopy(data)
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        steps = [*_steps(out)]
+        step = chance.choice(steps)
+        match chance.choice(
+            ("all", "all", "one", "sides", "from", "drop", "rule", "by", "partial")
+        ):
+            case "all":
+                group = chance.choice(EXCHANGED)
+                old, new = chance.sample(group, 2)
+                for path in _places(out):
+                    if _at(out, path) == old:
+                        _at(out, path[:-1])[path[-1]] = new  # type: ignore[index]
+            case "one":
+                path = chance.choice([*_places(out)])
+                groups = [group for group in EXCHANGED if _at(out, path) in group]
+                if groups:
+                    _at(out, path[:-1])[path[-1]] = chance.choice(groups[0])  # type: ignore[index]
+            case "sides":
+                step["left"], step["right"] = step["right"], step["left"]
+            case "from":
+                step["from"] = [copy.deepcopy(chance.choice(steps))] * max(1, len(step["from"]))  # type: ignore[arg-type]
+            case "drop":
+                step["from"] = step["from"][1:]  # type: ignore[index]
+            case "rule":
+                step["rule"] = chance.choice([*RULES])
+            case "by" if step.get("by"):
+                step["by"] = [
+                    chance.choice(("1", "2", "1/2", "-1", "0", "99/100")) for _ in step["by"]
+                ]  # type: ignore[attr-defined]
+            case "partial":
+                out["partial"] = not out["partial"]
+    for link in out["links"] if chance.random() < 0.8 else ():  # type: ignore[attr-defined]
+        link["statement"] |= {
+            "left": {"expr": link["proof"]["left"]},
+            "right": {"expr": link["proof"]["right"]},
+        }
+    return out
+
+
+def is_refuted(goal: Goal, chance: np.random.Generator, tries: int = 60) -> bool:
+    """Whether numbers refute what a certificate says."""
+    sides = Side(goal.left), Side(goal.right)
+    letters = {**sides[0].letters(), **sides[1].letters()}
+    scalars = sides[0].scalars() | sides[1].scalars()
+    for k in range(tries):
+        values = {
+            s: int(chance.integers(1, 5)) if s.is_integer else float(np.round(chance.normal(), 3))
+            for s in sorted(
+                scalars | {s for x in letters.values() for d in x.shape for s in d.free_symbols},
+                key=str,
+            )
+        }
+        scale = (1.0, 0.0, 30.0, 1e-2, 5.0)[k % 5]
+        given = {
+            name: scale * chance.standard_normal(x.dims(values)) for name, x in letters.items()
+        }
+        given = {name: np.round(x) if k % 3 == 1 else x for name, x in given.items()}
+        given = {name: np.abs(x) if name in goal.positive else x for name, x in given.items()}
+        try:
+            with np.errstate(all="ignore"):
+                left, right = (side.value(given, FLOAT64, values) for side in sides)
+        except SymattnError:
+            continue
+        left, right = np.broadcast_arrays(left, right)
+        if (
+            np.isfinite(left).all()
+            and np.isfinite(right).all()
+            and (left > right + 1e-7 * (1 + np.abs(right))).any()
+        ):
+            return True
+    return False
+
+
+def changed_certificates(count: int, seed: int = 0) -> Counter[str]:
+    """How many changed certificates are refused, accepted and true, and accepted but refuted."""
+    chance, numbers, out = random.Random(seed), np.random.default_rng(seed), Counter[str]()  # noqa: S311
+    texts = [case.text for case, true in cases(80, seed) if true]
+    known = [data for text in texts if (data := equal(text).certificate) is not None]
+    for _ in range(count):
+        original = chance.choice(known)
+        data = mutated(original, chance)
+        try:
+            goals = check(data)
+        except (Refused, ReadError):
+            out["refused"] += 1
+            continue
+        if data == original:
+            out["the same"] += 1
+        elif any(is_refuted(goal, numbers) for goal in goals):
+            out["accepted, false"] += 1
+            print("ACCEPTED", [f"{g.left} <= {g.right}" for g in goals])  # noqa: T201
+        else:
+            out["accepted, true"] += 1
+    return out
+
+
 def main() -> int:
     """Print the table, and what is judged falsely or left open."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--open", action="store_true", help="print what is undecided")
+    parser.add_argument("--certificates", type=int, default=0, help="change so many certificates")
     asked = parser.parse_args()
+    if asked.certificates:
+        found = changed_certificates(asked.certificates, asked.seed)
+        print(dict(found))  # noqa: T201
+        return int(found["accepted, false"] > 0)
     table: Counter[tuple[bool, str]] = Counter()
     wrong = 0
     for case, true in cases(asked.count, asked.seed):
