@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -27,14 +27,12 @@ from symattn.algebra.certificate import (
     replayed,
 )
 from symattn.errors import ReadError, SymattnError, quote
-from symattn.nodes.base import Node
-from symattn.nodes.entrywise import EntryQuotient, Entrywise
-from symattn.nodes.lines import Lengths, LineQuotient, LineSum
+from symattn.nodes.entrywise import Entrywise
+from symattn.nodes.lines import Lengths, LineSum
 from symattn.nodes.masks import Mask
 from symattn.nodes.normalise import Normaliser, RowMax
 from symattn.nodes.operators import negative
 from symattn.nodes.positions import Rotary
-from symattn.nodes.scale import Quotient
 from symattn.nodes.written import spread
 
 #: The kind of a certificate, beside 1 for an equation.
@@ -57,6 +55,14 @@ class Step:
 
 
 # ---- what is known of an expression ------------------------------------------------------------
+
+#: Functions whose values are above 0, and where others have none: below 0.
+_NEVER_ZERO, _OF_POSITIVE = ("exp", "σ", "elu1"), ("sqrt", "ln")
+
+
+def word(expr: sympy.Basic) -> str:
+    """The word of the function of every entry that an expression is; empty for none."""
+    return expr.row.word if isinstance(expr, Entrywise) else ""
 
 
 def constant(expr: sympy.Basic) -> sympy.Expr | None:
@@ -82,20 +88,18 @@ def limits(expr: sympy.Basic) -> tuple[sympy.Expr | None, sympy.Expr | None]:
     known = constant(expr)
     if known is not None and known.is_Rational:
         return known, known
-    source = expr.row if isinstance(expr, Entrywise) else expr
-    low, high = source.between if isinstance(expr, Node) else (None, None)
-    if isinstance(expr, sympy.Identity):
-        low, high = 0, 1
-    return (None if low is None else sympy.Integer(low)), (
-        None if high is None else sympy.Integer(high)
-    )
+    low, high = getattr(_source(expr), "between", (None, None))
+    return sympy.sympify(low), sympy.sympify(high)
 
 
 def rises(expr: sympy.Basic) -> bool:
     """Whether no entry falls where an entry of its first argument rises."""
-    if isinstance(expr, Entrywise):
-        return expr.row.rises
-    return isinstance(expr, sympy.Transpose) or (isinstance(expr, Node) and expr.rises)
+    return isinstance(expr, sympy.Transpose) or getattr(_source(expr), "rises", False)
+
+
+def _source(expr: sympy.Basic) -> object:
+    """What says what is known of an expression: its node, or the function that it applies."""
+    return expr.row if word(expr) else expr
 
 
 def is_finite(expr: sympy.Basic) -> bool:
@@ -103,51 +107,44 @@ def is_finite(expr: sympy.Basic) -> bool:
     if isinstance(expr, Mask):
         return False
     low, high = limits(expr)
-    if low is not None and (high is not None or (isinstance(expr, Entrywise) and rises(expr))):
+    if low is not None and (high is not None or (word(expr) and rises(expr))):
         return True
     return all(map(is_finite, expr.args))
 
 
+def divides(expr: sympy.Basic) -> bool:
+    """Whether it is a quotient of its first two arguments."""
+    return getattr(expr, "is_quotient", False)
+
+
 def factors(expr: sympy.Basic) -> tuple[tuple[object, ...], tuple[sympy.Basic, ...]]:
     """The kind of a product or a quotient, and its factors; a divisor is one of them."""
-    match expr:
-        case sympy.MatMul() | sympy.HadamardProduct() | sympy.Mul():
-            return (expr.func, len(expr.args)), tuple(expr.args)
-        case Quotient() | EntryQuotient() | LineQuotient():
-            return (expr.func, *expr.args[2:]), tuple(expr.args[:2])
+    if divides(expr):
+        return (expr.func, *expr.args[2:]), expr.args[:2]
+    if isinstance(expr, sympy.MatMul | sympy.HadamardProduct | sympy.Mul):
+        return (expr.func, len(expr.args)), expr.args
     return (), ()
 
 
 def is_positive(expr: sympy.Basic) -> bool:
     """Whether every entry is above 0, as is seen from what the expression is."""
-    match expr:
-        case sympy.OneMatrix():
-            return True
-        case Entrywise() if expr.row.word in _NEVER_ZERO:
-            return not expr.has(Mask)
-        case Entrywise():
-            return expr.row.word == "sqrt" and is_positive(expr.args[0])
-        case LineSum() | RowMax() | sympy.Transpose():
-            return is_positive(expr.args[0])
-        case sympy.MatMul() | sympy.MatAdd() | sympy.HadamardProduct():
-            return all(map(is_positive, expr.args))
-        case MatrixExpr():
-            return False
-    return bool(expr.is_positive)
+    if isinstance(expr, sympy.OneMatrix):
+        return True
+    if word(expr) in _NEVER_ZERO:
+        return not expr.has(Mask)
+    if word(expr) == "sqrt" or isinstance(expr, sympy.Transpose | LineSum | RowMax):
+        return is_positive(expr.args[0])
+    if isinstance(expr, sympy.MatMul | sympy.MatAdd | sympy.HadamardProduct):
+        return all(map(is_positive, expr.args))
+    return not isinstance(expr, MatrixExpr) and bool(expr.is_positive)
 
 
 def is_of_squares(expr: sympy.Basic) -> bool:
     """Whether every entry is a square X ∘ X, or a sum of such: the square of a length."""
-    match expr:
-        case LineSum() | sympy.Transpose():
-            return is_of_squares(expr.args[0])
-        case sympy.HadamardProduct():
-            return is_finite(expr) and all(count % 2 == 0 for count in Counter(expr.args).values())
-    return False
-
-
-#: Functions whose values are above 0.
-_NEVER_ZERO = ("exp", "σ", "elu1")
+    if isinstance(expr, sympy.Transpose | LineSum):
+        return is_of_squares(expr.args[0])
+    even = all(count % 2 == 0 for count in Counter(expr.args).values())
+    return isinstance(expr, sympy.HadamardProduct) and is_finite(expr) and even
 
 
 def doubtful(*exprs: sympy.Basic) -> set[tuple[object, ...]]:
@@ -155,32 +152,28 @@ def doubtful(*exprs: sympy.Basic) -> set[tuple[object, ...]]:
 
     Divisors, arguments of roots and logarithms, inverses, lengths of rows, widths to be even.
     """
-    out: set[tuple[object, ...]] = set()
-    for part in (part for expr in exprs for part in sympy.preorder_traversal(expr)):
-        match part:
-            case Quotient() if part.args[1].is_nonzero:
-                continue
-            case Quotient() | EntryQuotient() | LineQuotient():
-                found = ("/", part.args[1])
-            case Entrywise() if part.row.word == "sqrt" and is_of_squares(part.args[0]):
-                continue
-            case Entrywise() if part.row.word in ("sqrt", "ln"):
-                found = (part.row.word, part.args[0])
-            case sympy.log():
-                found = ("ln", part.args[0])
-            case sympy.Pow() if not (part.exp.is_Integer and part.exp > 0):
-                found = ("^", part.base)
-            case sympy.Inverse() | Rotary():
-                out.add(("-1", part))
-                continue
-            case Node() if part.partial:
-                out.add((type(part), *part.args))
-                continue
-            case _:
-                continue
-        if not is_positive(found[1]):
-            out.add(found)
-    return out
+    return {
+        found
+        for expr in exprs
+        for part in sympy.preorder_traversal(expr)
+        if (found := _doubt(part)) and not (found[0] != "" and is_positive(found[1]))
+    }
+
+
+def _doubt(part: sympy.Basic) -> tuple[Any, ...]:
+    """How a part may be without a value, and what of it would have to be positive."""
+    if divides(part):
+        return () if getattr(part.args[1], "is_nonzero", False) else ("/", part.args[1])
+    if word(part) in _OF_POSITIVE:
+        rooted = word(part) == "sqrt" and is_of_squares(part.args[0])
+        return () if rooted else (word(part), part.args[0])
+    if isinstance(part, sympy.log):
+        return "ln", part.args[0]
+    if isinstance(part, sympy.Pow) and not (part.exp.is_Integer and part.exp > 0):
+        return "^", part.base
+    if isinstance(part, sympy.Inverse | Rotary) or getattr(part, "partial", False):
+        return "", part
+    return ()
 
 
 # ---- the rules -----------------------------------------------------------------------------------
@@ -229,7 +222,7 @@ def _product(step: Step) -> bool:
         apart = [k for k, pair in enumerate(zip(less, more, strict=False)) if pair[0] != pair[1]]
         if other != kind or len(apart) != 1:
             return False
-        if kind[0] in (Quotient, EntryQuotient, LineQuotient) and apart == [1]:
+        if divides(right) and apart == [1]:
             return False  # a divisor that rises
         wanted = [(less[k] if k in apart else 0, factor) for k, factor in enumerate(more)]
     return len(wanted) == len(step.premises) and all(
@@ -315,27 +308,22 @@ def _absolute(step: Step) -> bool:
     """|X| ≤ Y from X ≤ Y and −X ≤ Y."""
     left, right = step.claim
     inner = left.args[0]
-    return (
-        isinstance(left, Entrywise)
-        and left.row.word == "abs"
-        and step.premises == ((inner, right), (negative(inner), right))
-    )
+    return word(left) == "abs" and step.premises == ((inner, right), (negative(inner), right))
 
 
 def _line(step: Step) -> bool:
     """A function and a straight line that it does not cross: x + 1 ≤ e^x, ln x ≤ x − 1."""
     left, right = step.claim
-    below = isinstance(right, Entrywise) and left in lines(right, right.row.below)
-    return below or (isinstance(left, Entrywise) and right in lines(left, left.row.above))
+    return left in lines(right, "below") or right in lines(left, "above")
 
 
-def lines(expr: Entrywise, through: Sequence[tuple[int, int]]) -> list[MatrixExpr]:
-    """a X + b 1 for the argument X of a function."""
-    inner, ones = expr.args[0], sympy.OneMatrix(*expr.shape)
+def lines(expr: sympy.Basic, side: str) -> list[MatrixExpr]:
+    """The lines a X + b 1 below or above a function of X, a being 1 or −1; none of others."""
     out = []
-    for a, b in through:
-        slope = inner if a == 1 else negative(inner)
-        out.append(slope if b == 0 else sympy.MatAdd(slope, sympy.MatMul(b, ones)))
+    for a, b in getattr(expr.row, side) if word(expr) else ():
+        slope = expr.args[0] if a == 1 else negative(expr.args[0])
+        more = (sympy.MatMul(b, sympy.OneMatrix(*expr.shape)),) if b else ()
+        out.append(sympy.MatAdd(slope, *more) if more else slope)
     return out
 
 

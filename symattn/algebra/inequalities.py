@@ -26,6 +26,7 @@ from symattn.algebra.bounds import (
     Step,
     along,
     constant,
+    divides,
     doubtful,
     factors,
     is_finite,
@@ -37,6 +38,7 @@ from symattn.algebra.bounds import (
     rises,
     rules_of,
     summed,
+    word,
 )
 from symattn.algebra.certificate import Data, Refused, encoded, goal_of, replayed
 from symattn.algebra.counterexample import Side
@@ -101,8 +103,9 @@ def filled(number: sympy.Expr, expr: sympy.Basic) -> sympy.Basic:
 
 
 def _of_lines(expr: Entrywise) -> Iterator[Fact]:
-    yield from (Fact(line, expr, "line") for line in lines(expr, expr.row.below))
-    yield from (Fact(expr, line, "line") for line in lines(expr, expr.row.above))
+    """Lines that a function does not cross."""
+    yield from (Fact(line, expr, "line") for line in lines(expr, "below"))
+    yield from (Fact(expr, line, "line") for line in lines(expr, "above"))
 
 
 class Prover:
@@ -115,7 +118,7 @@ class Prover:
         self.known: dict[sympy.Basic, list[Fact]] = {}
         #: Whether largest entries matter, and products.
         self.largest = any(
-            isinstance(part, RowMax) or (isinstance(part, Entrywise) and part.row.word == "ln")
+            isinstance(part, RowMax) or word(part) == "ln"
             for side in (self.left, self.right)
             for part in sympy.preorder_traversal(side)
         )
@@ -126,7 +129,7 @@ class Prover:
         self.summed = {part.args for part in parts if isinstance(part, LineSum)}
         self.elsewhere: dict[sympy.Basic, list[Entrywise]] = {}
         for part in parts:
-            if isinstance(part, Entrywise):
+            if word(part):
                 self.elsewhere.setdefault(part.args[0], []).append(part)
         self.numbers = [*numbers_at(statement)]
 
@@ -166,7 +169,7 @@ class Prover:
             yield from self._of_product(expr)
         elif rises(expr):
             yield from self._of_rising(expr)
-        if isinstance(expr, Entrywise):
+        if word(expr):
             yield from self._of_function(expr)
         if isinstance(expr, SoftCap):
             yield from self.facts(Entrywise(Quotient(*expr.args), "tanh"))
@@ -195,21 +198,21 @@ class Prover:
                 yield Fact(RowMax(inner, expr.args[1]), expr, "sum", (zero,))
         for fact in self.facts(inner):
             with suppress(SymattnError):
-                sides = (expr.func(side, *rest) for side in fact.claim)
-                yield Fact(*sides, "monotone", (fact,))
+                low, high = (expr.func(side, *rest) for side in fact.claim)
+                yield Fact(low, high, "monotone", (fact,))
 
     def _of_terms(self, expr: MatrixExpr) -> Iterator[Fact]:
         """A sum is at most the sum of what its terms are at most, the first few of each."""
         above = [[f for f in self.facts(x) if f.left == x][:3] for x in expr.args]
         below = [[f for f in self.facts(x) if f.right == x][:3] for x in expr.args]
         for choice in (*product(*above), *product(*below)):
-            sides = (sympy.MatAdd(*side) for side in zip(*(f.claim for f in choice), strict=True))
-            yield Fact(*sides, "terms", choice)
+            low, high = (sympy.MatAdd(*(f.claim[k] for f in choice)) for k in (0, 1))
+            yield Fact(low, high, "terms", choice)
 
     def _of_function(self, expr: Entrywise) -> Iterator[Fact]:
         """Lines that a function does not cross; of |X|, what both X and −X are below."""
         yield from _of_lines(expr)
-        if expr.row.word == "abs":
+        if word(expr) == "abs":
             below = {fact.claim: fact for fact in self.facts(expr.args[0])}
             for (part, most), fact in below.items():
                 other = below.get((negative(part), most))
@@ -222,27 +225,22 @@ class Prover:
         A number before it may be left out.
         """
         (kind, *_), parts = factors(expr)
-        divides = kind not in (sympy.MatMul, sympy.HadamardProduct, sympy.Mul)
-        if kind is sympy.MatMul and parts[0].is_Rational and len(parts) == 2:
-            yield from self.facts(parts[1])
-            return
         if kind is sympy.MatMul and parts[0].is_Rational:
-            yield from self.facts(sympy.MatMul(*parts[1:]))
+            yield from self.facts(coefficient(expr)[1])
             return
         signs = [self.nonnegative(part) for part in parts]
         if None not in signs:
             zero = filled(sympy.S.Zero, expr)
             yield Fact(zero, expr, "product", tuple(one for one in signs if one is not None))
-        for k, part in enumerate(parts[:1] if divides else parts):
+        for k, part in enumerate(parts[:1] if divides(expr) else parts):
             others = [one for place, one in enumerate(signs) if place != k]
             for fact in self.facts(part) if None not in others else ():
                 if fact.right != part or constant(fact.left) != 0:
-                    premises = (*signs[:k], fact, *signs[k + 1 :])
-                    sides = (
-                        expr.func(*parts[:k], side, *parts[k + 1 :], *expr.args[len(parts) :])
-                        for side in fact.claim
+                    premises = tuple(one or fact for one in (*others[:k], None, *others[k:]))
+                    low, high = (
+                        expr.func(*expr.args[:k], side, *expr.args[k + 1 :]) for side in fact.claim
                     )
-                    yield Fact(*sides, "product", premises)  # type: ignore[arg-type]
+                    yield Fact(low, high, "product", premises)
         if kind is sympy.MatMul and len(parts) == 2 and isinstance(parts[0], MatrixExpr):
             above = lengths(*parts)
             yield Fact(expr, above, "Cauchy–Schwarz")
@@ -290,12 +288,11 @@ class Prover:
 
         |X| ≤ R from X ≤ R and −X ≤ R.
         """
-        if isinstance(left, Entrywise) and left.row.word == "abs":
+        if word(left) == "abs":
             inner = left.args[0]
             both = [self.combined(side, right) for side in (inner, negative(inner))]
-            found = tuple(one for one in both if one is not None)
-            if len(found) == 2:
-                return Fact(left, right, "absolute value", found)
+            if both[0] is not None and both[1] is not None:
+                return Fact(left, right, "absolute value", (both[0], both[1]))
         allowed = doubtful(left, right)
         facts = [
             fact
@@ -407,7 +404,7 @@ def _least_squares(table: NDArray[np.float64], wanted: NDArray[np.float64]) -> N
     return c
 
 
-# ---- certificates ----------------------------------------------------------------------------------
+# ---- certificates ------------------------------------------------------------------------------
 
 
 def certificate(statement: Statement) -> Data:

@@ -546,7 +546,7 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
 def numbers_at(statement: Statement) -> Iterator[Callable[[Side], Array | None]]:
     """What gives the values of expressions in floating point, for some numbers each."""
     found = [*trial_sizes(statement, sizes_of(statement), {})]
-    for sizes in (*found, {size: count + 2 for size, count in found[0].items()}):
+    for sizes in (*found, {size: value + 2 for size, value in found[0].items()}):
         sampler = _Sampler(statement, sizes)
         samples = sampler.samples() if statement.where else sampler.generic()
         for scalars, given in islice(samples, 2):

@@ -103,6 +103,9 @@ class Node(Numeric):
     #: The numbers between which its entries are, whatever its arguments; None where there is none.
     between: ClassVar[tuple[int | None, int | None]] = (None, None)
 
+    #: Whether its second argument divides the first.
+    is_quotient: ClassVar[bool] = False
+
     #: Whether no entry falls where an entry of its first matrix rises.
     rises: ClassVar[bool] = False
 

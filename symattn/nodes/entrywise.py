@@ -177,6 +177,7 @@ class EntryQuotient(Node):
     syntax = "above ⊘ below"
     entrywise = True
     source = "Horn and Johnson 1991, chapter 5"
+    is_quotient = True
 
     adjoint_because = (
         "Quotient rule: a quotient rises with its numerator and falls with its denominator."

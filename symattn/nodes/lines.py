@@ -477,6 +477,7 @@ class LineQuotient(Node):
     matrix, sums, axis = Matrix(), Matrix(), Axis()
     syntax = "matrix / sums"
     source = _SOFTMAX
+    is_quotient = True
 
     adjoint_because = (
         "Quotient rule: a quotient rises with its numerator and falls with its row's divisor."

@@ -87,6 +87,7 @@ class Identity(Named):
         from symattn.grammar import is_inequality
         from symattn.grammar import sides as split_sides
 
+        steps: list[Meaning] | str
         if self.sides is not None:
             pair = instance(self.sides(), (tuple, list), "sides", "a function that makes both")
             meanings: list[Meaning] = list(pair)

@@ -171,11 +171,11 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
 def _claim(proof: Proof) -> Tree | None:
     """Both sides as one equation, where the statement is made of matrices that a page can show."""
     left, right = _shown(proof)
-    if len(proof.bounds) > 0:
-        sides = [*map(spelled, proof.bounds)]
-        first, *rest = [side for side in sides if side is not None]
-        whole = len(rest) + 1 == len(sides) and sum(map(size_of, sides)) <= 2 * _MOST_WIDE
-        return t.equation(first, *((t.Op("≤"), side) for side in rest)) if whole else None
+    if proof.bounds:
+        first, *rest = [tree for side in proof.bounds if (tree := spelled(side)) is not None]
+        whole = len(rest) + 1 == len(proof.bounds)
+        fits = whole and sum(map(size_of, (first, *rest))) <= 2 * _MOST_WIDE
+        return t.equation(first, *((t.Op("≤"), side) for side in rest)) if fits else None
     one, other = spelled(left), spelled(right)
     if proof.identity.sides is not None and isinstance(left, sympy.MatrixBase):
         return None  # of some entries alone; the statement says what they are
@@ -319,11 +319,11 @@ def _chains(proof: Proof) -> Iterator[b.Block]:
 
 def _steps(proof: Proof) -> Iterator[b.Block]:
     """The claims of a proof of an inequality, each after those that it follows from."""
-    for left, right, rule in steps(proof.equality.certificate):
+    for left, right, by in steps(proof.equality.certificate):
         one, other = spelled(left), spelled(right)
         if one is not None and other is not None:
             claim = t.equation(one, (t.Op("≤"), other))
-            yield b.Paragraph((claim, f"   {BOUNDS[rule][0]}"))
+            yield b.Paragraph((claim, f"   {BOUNDS[by][0]}"))
 
 
 def _lines(link: Link, found: Exposition | None, name: str) -> Iterator[b.Block]:
