@@ -36,7 +36,7 @@ from symattn.nodes.positions import Rotary
 from symattn.nodes.written import spread
 
 #: The kind of a certificate, beside 1 for an equation.
-INEQUALITY = 2
+INEQUALITY = "inequality"
 
 #: What two expressions are said to be: the first at most the second, entry by entry.
 Claim: TypeAlias = tuple[sympy.Basic, sympy.Basic]
@@ -379,7 +379,8 @@ class _Replay:
 
     def __init__(self, goal: Goal) -> None:
         self.goal = goal
-        self.partial = bool(doubtful(goal.left, goal.right))
+        #: Whether the sides, or an equation, may be without a value.
+        self.doubts = [bool(doubtful(goal.left, goal.right))]
 
     def claim(self, data: Data) -> Claim:
         """What a step shows. Raises `Refused` where it does not follow."""
@@ -410,7 +411,7 @@ class _Replay:
         if data["partial"]:
             if any(side.has(Mask) for side in (found.left, found.right)):
                 raise Refused("an equation says nothing of rows without a key that may be seen")
-            self.partial = True
+            self.doubts.append(True)
         return found.left, found.right
 
 
@@ -442,7 +443,7 @@ def _links(data: Data) -> Iterator[Goal]:
         replay = _Replay(goal)
         if replay.claim(link["proof"]) != (goal.left, goal.right):
             raise Refused("the steps prove something else")
-        partial |= replay.partial
+        partial |= any(replay.doubts)
         yield goal
     if partial is not data["partial"]:
         raise Refused("what it says about where both sides are defined is wrong")

@@ -331,11 +331,11 @@ def stated(left: Meaning, right: Meaning = None, **said: Any) -> Iterator[Statem
             rival=built.rival,
             declared=frozenset(known),
             joint=joint,
+            at_most=at_most,
         )
         for side in statement.all_sides + tuple(sides[0][1:-1]):
             if isinstance(side.meaning, MatrixExpr):
                 check_shapes(side.meaning, "equal")
-        statement = replace(statement, at_most=at_most)
         whole_one = replace(_substituted(statement), origin=statement)
         given.check_spoken(
             {x for pair in sides[: len(spoken_of)] for s in pair for x in s.letters()}

@@ -9,11 +9,12 @@ Problems*, 1974, chapter 23), and then proven as an equation. The checker (`boun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice, product
+from typing import TypeAlias
 
 import numpy as np
 import sympy
@@ -46,6 +47,7 @@ from symattn.algebra.hypotheses import Statement
 from symattn.algebra.refute import numbers_at
 from symattn.algebra.traces import certificate as of_equation
 from symattn.algebra.traces import stated_again
+from symattn.arithmetic.base import Array
 from symattn.budget import Spent, spend
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
@@ -57,12 +59,12 @@ from symattn.nodes.scale import Quotient
 from symattn.nodes.scores import Distance
 from symattn.nodes.written import spread
 
-#: The most facts about one expression, the deepest that differences are looked into for a sign,
-#: and the largest denominator of a multiple.
-_MOST_FACTS, _MOST_DEPTH, _MOST_BELOW = 60, 4, 1000
+#: What gives the value of an expression for some numbers.
+Numbers: TypeAlias = Callable[[Side], Array | None]
 
-#: How far numbers may be from a solution.
-_CLOSE = 1e-9
+#: The most facts about one expression, the deepest that differences are looked into for a sign,
+#: the largest denominator of a multiple, and how far numbers may be from a solution.
+_MOST_FACTS, _MOST_DEPTH, _MOST_BELOW, _CLOSE = 60, 4, 1000, 1e-9
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,56 @@ def _of_lines(expr: Entrywise) -> Iterator[Fact]:
     yield from (Fact(expr, line, "line") for line in lines(expr, "above"))
 
 
+def _squares(one: sympy.Basic, other: sympy.Basic) -> Iterator[Fact]:
+    """0 ≤ (A ± B) ∘ (A ± B), A ∘ A and B ∘ B; of (A + B) ∘ (A + B), the same A and B."""
+    if one == other and isinstance(one, sympy.MatAdd) and len(one.args) == 2:
+        one, other = one.args
+    if isinstance(one, MatrixExpr):
+        sums = [sympy.MatAdd(one, other), sympy.MatAdd(one, negative(other))]
+        squares = [sympy.HadamardProduct(x, x) for x in (*sums, one, other)]
+    else:
+        squares = [x**2 for x in (one - other, one + other, one, other)]
+    for square in squares:
+        yield Fact(filled(sympy.S.Zero, square), square, "square")
+
+
+def _largest(expr: MatrixExpr) -> Iterator[Fact]:
+    """X ≤ max(X) 1ᵀ, and −X ≤ max(−X) 1ᵀ."""
+    for axis, size in ((1, expr.shape[1]), (0, expr.shape[0])):
+        for part in (expr, sympy.MatMul(-1, expr)) if size != 1 else ():
+            if constant(expr) is None and not any(x.is_Matrix and constant(x) for x in expr.args):
+                yield Fact(part, along(part, axis), "largest")
+
+
+def _difference(
+    numbers: Sequence[Numbers], left: sympy.Basic, right: sympy.Basic
+) -> NDArray[np.float64] | None:
+    """The entries of R − L for some numbers; None where they have no value."""
+    found = []
+    for value in numbers:
+        low, high = value(Side(left)), value(Side(right))
+        if low is None or high is None:
+            return None
+        found.append(np.ravel(high - low))
+    whole = np.concatenate(found) if found else np.empty(0)
+    return whole if whole.size and np.all(np.isfinite(whole)) else None
+
+
+def _certified(
+    statement: Statement, left: sympy.Basic, right: sympy.Basic, taken: Mapping[Fact, Fraction]
+) -> Fact | None:
+    """The combination, if its equation can be proven."""
+    premises, by = (*taken,), (*taken.values(),)
+    if len(premises) == 1 and premises[0].claim == (left, right):
+        return premises[0]
+    below, above = summed(Step((left, right), tuple(x.claim for x in premises), by))
+    with suppress(Refused):
+        equation = of_equation(statement.between(Side(below), Side(above)))
+        replayed(equation)
+        return Fact(left, right, "combination", premises, by, equation)
+    return None
+
+
 class Prover:
     """What is found about the parts of one statement."""
 
@@ -147,19 +199,23 @@ class Prover:
                     self.known[expr].append(Fact(expr, total, "sum", (sign,)))
         return self.known[expr]
 
+    def _own(self, expr: sympy.Basic) -> Iterator[Fact]:
+        """Numbers that an expression is between, by what it is, and that it is positive."""
+        low, high = limits(expr)
+        if low is not None and constant(expr) is None:
+            yield Fact(filled(low, expr), expr, "bound")
+        if high is not None and constant(expr) is None:
+            yield Fact(expr, filled(high, expr), "bound")
+        if isinstance(expr, MatrixExpr):
+            known = isinstance(expr, sympy.MatrixSymbol) and expr.name in self.positive
+        else:
+            known = bool(expr.is_nonnegative)
+        if known:
+            yield Fact(filled(sympy.S.Zero, expr), expr, "positive")
+
     def _found(self, expr: sympy.Basic) -> Iterator[Fact]:
         spend()
-        low, high = limits(expr)
-        zero = filled(sympy.S.Zero, expr)
-        if constant(expr) is None:
-            if low is not None:
-                yield Fact(filled(low, expr), expr, "bound")
-            if high is not None:
-                yield Fact(expr, filled(high, expr), "bound")
-        if not isinstance(expr, MatrixExpr) and expr.is_nonnegative:
-            yield Fact(zero, expr, "positive")
-        if isinstance(expr, sympy.MatrixSymbol) and expr.name in self.positive:
-            yield Fact(zero, expr, "positive")
+        yield from self._own(expr)
         if isinstance(expr, sympy.MatAdd | sympy.Add):
             for arg in expr.args:
                 yield from self.facts(arg)
@@ -176,16 +232,7 @@ class Prover:
         for part in self.elsewhere.get(expr, ()):
             yield from (*_of_lines(part), *self.facts(part))
         if self.largest and isinstance(expr, MatrixExpr):
-            yield from self._largest(expr)
-
-    def _largest(self, expr: MatrixExpr) -> Iterator[Fact]:
-        """X ≤ max(X) 1ᵀ, and −X ≤ max(−X) 1ᵀ."""
-        for axis, size in ((1, expr.shape[1]), (0, expr.shape[0])):
-            for part in (expr, sympy.MatMul(-1, expr)) if size != 1 else ():
-                if constant(expr) is None and not any(
-                    x.is_Matrix and constant(x) for x in expr.args
-                ):
-                    yield Fact(part, along(part, axis), "largest")
+            yield from _largest(expr)
 
     def _of_rising(self, expr: MatrixExpr) -> Iterator[Fact]:
         """f(A) ≤ f(B) for A ≤ B about its argument, and what sums of lines have of their own."""
@@ -250,19 +297,7 @@ class Prover:
                 yield Fact(apart, filled(sympy.S.Zero, expr), "bound")
         plain = [one for part in parts if not (one := coefficient(part)[1]).is_Rational]
         if kind in (sympy.HadamardProduct, sympy.Mul) and len(plain) == 2:
-            yield from self._squares(*plain)
-
-    def _squares(self, one: sympy.Basic, other: sympy.Basic) -> Iterator[Fact]:
-        """0 ≤ (A ± B) ∘ (A ± B), A ∘ A and B ∘ B; of (A + B) ∘ (A + B), the same A and B."""
-        if one == other and isinstance(one, sympy.MatAdd) and len(one.args) == 2:
-            one, other = one.args
-        if isinstance(one, MatrixExpr):
-            sums = [sympy.MatAdd(one, other), sympy.MatAdd(one, negative(other))]
-            squares = [sympy.HadamardProduct(x, x) for x in (*sums, one, other)]
-        else:
-            squares = [x**2 for x in (one - other, one + other, one, other)]
-        for square in squares:
-            yield Fact(filled(sympy.S.Zero, square), square, "square")
+            yield from _squares(*plain)
 
     def nonnegative(self, expr: sympy.Basic, depth: int = 0) -> Fact | None:
         """0 ≤ X, if that is found."""
@@ -301,42 +336,17 @@ class Prover:
         ]
         one = Fact(filled(sympy.S.Zero, right), filled(sympy.S.One, right), "bound")
         facts = [*facts, one]
-        columns = [self.difference(*fact.claim) for fact in facts]
-        wanted = self.difference(left, right)
+        columns = [_difference(self.numbers, *fact.claim) for fact in facts]
+        wanted = _difference(self.numbers, left, right)
         usable = [k for k, column in enumerate(columns) if column is not None]
         if wanted is None:
             return None
         table = np.array([columns[k] for k in usable]).T
         for multiples in _solutions(table, wanted):
             taken = {facts[k]: c for k, c in zip(usable, multiples, strict=True) if c > 0}
-            if (found := self.certified(left, right, taken)) is not None:
+            if (found := _certified(self.statement, left, right, taken)) is not None:
                 return found
         return None
-
-    def certified(
-        self, left: sympy.Basic, right: sympy.Basic, taken: Mapping[Fact, Fraction]
-    ) -> Fact | None:
-        """The combination, if its equation can be proven."""
-        premises, by = (*taken,), (*taken.values(),)
-        if len(premises) == 1 and premises[0].claim == (left, right):
-            return premises[0]
-        below, above = summed(Step((left, right), tuple(x.claim for x in premises), by))
-        with suppress(Refused):
-            equation = of_equation(self.statement.between(Side(below), Side(above)))
-            replayed(equation)
-            return Fact(left, right, "combination", premises, by, equation)
-        return None
-
-    def difference(self, left: sympy.Basic, right: sympy.Basic) -> NDArray[np.float64] | None:
-        """The entries of R − L for some numbers; None where they have no value."""
-        found = []
-        for value in self.numbers:
-            low, high = value(Side(left)), value(Side(right))
-            if low is None or high is None:
-                return None
-            found.append(np.ravel(high - low))
-        whole = np.concatenate(found) if found else np.empty(0)
-        return whole if whole.size and np.all(np.isfinite(whole)) else None
 
     def proof(self) -> Fact:
         """L ≤ R. Raises `Refused` where no proof is found."""
