@@ -29,7 +29,7 @@ from symattn.algebra.certificate import (
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.lines import Lengths, LineSum
-from symattn.nodes.masks import Mask
+from symattn.nodes.masks import HIDING, may_hide
 from symattn.nodes.normalise import Normaliser, RowMax
 from symattn.nodes.operators import negative
 from symattn.nodes.positions import Rotary
@@ -104,12 +104,23 @@ def _source(expr: sympy.Basic) -> object:
 
 def is_finite(expr: sympy.Basic) -> bool:
     """Whether no entry is −∞: masks stand only below functions that stay between two numbers."""
-    if isinstance(expr, Mask):
-        return False
+    if not may_hide(expr):
+        return True
     low, high = limits(expr)
     if low is not None and (high is not None or (word(expr) and rises(expr))):
+        return all(map(is_below, expr.args))
+    return bool(expr.args) and not isinstance(expr, HIDING) and all(map(is_finite, expr.args))
+
+
+def is_below(expr: sympy.Basic) -> bool:
+    """Whether no entry is ∞, as one less a mask would be: some may be −∞."""
+    if isinstance(expr, HIDING):
         return True
-    return all(map(is_finite, expr.args))
+    others = [arg for arg in expr.args if not isinstance(arg, sympy.OneMatrix)]
+    repeats = isinstance(expr, sympy.MatMul) and len(others) == 1
+    if isinstance(expr, sympy.MatAdd) or rises(expr) or repeats:
+        return all(map(is_below, expr.args))
+    return is_finite(expr)
 
 
 def divides(expr: sympy.Basic) -> bool:
@@ -131,7 +142,7 @@ def is_positive(expr: sympy.Basic) -> bool:
     if isinstance(expr, sympy.OneMatrix):
         return True
     if word(expr) in _NEVER_ZERO:
-        return not expr.has(Mask)
+        return not may_hide(expr)
     if word(expr) == "sqrt" or isinstance(expr, sympy.Transpose | LineSum | RowMax):
         return is_positive(expr.args[0])
     if isinstance(expr, sympy.MatMul | sympy.MatAdd | sympy.HadamardProduct):
@@ -389,6 +400,8 @@ class _Replay:
         Goal(left, right, ((goal.left, goal.right),), goal.positive).check_letters()
         if getattr(left, "shape", None) != getattr(right, "shape", None):
             raise Refused("the shapes differ")
+        if not (is_below(left) and is_below(right)):
+            raise Refused("a side may be ∞")
         premises = tuple(map(self.claim, data["from"]))
         by = tuple(map(Fraction, data.get("by", ())))
         equation = None if "equation" not in data else self.equation(data["equation"])
@@ -409,7 +422,7 @@ class _Replay:
         if (found.where, found.positive, found.permuting) != assumed or any(found.steps):
             raise Refused("an equation assumes something else")
         if data["partial"]:
-            if any(side.has(Mask) for side in (found.left, found.right)):
+            if any(map(may_hide, (found.left, found.right))):
                 raise Refused("an equation says nothing of rows without a key that may be seen")
             self.doubts.append(True)
         return found.left, found.right

@@ -140,7 +140,8 @@ def _difference(
         low, high = value(Side(left)), value(Side(right))
         if low is None or high is None:
             return None
-        found.append(np.ravel(high - low))
+        with np.errstate(invalid="ignore"):
+            found.append(np.ravel(high - low))
     whole = np.concatenate(found) if found else np.empty(0)
     return whole if whole.size and np.all(np.isfinite(whole)) else None
 
