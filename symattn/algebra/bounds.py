@@ -89,7 +89,9 @@ def limits(expr: sympy.Basic) -> tuple[sympy.Expr | None, sympy.Expr | None]:
     if known is not None and known.is_Rational:
         return known, known
     low, high = getattr(_source(expr), "between", (None, None))
-    return sympy.sympify(low), sympy.sympify(high)
+    return None if low is None else sympy.Integer(low), (
+        None if high is None else sympy.Integer(high)
+    )
 
 
 def rises(expr: sympy.Basic) -> bool:

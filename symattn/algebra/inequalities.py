@@ -63,8 +63,8 @@ from symattn.nodes.written import spread
 Numbers: TypeAlias = Callable[[Side], Array | None]
 
 #: The most facts about one expression, the deepest that differences are looked into for a sign,
-#: the largest denominator of a multiple, and how far numbers may be from a solution.
-_MOST_FACTS, _MOST_DEPTH, _MOST_BELOW, _CLOSE = 60, 4, 1000, 1e-9
+#: the largest denominator of a multiple, how far numbers may be from a solution, and from 0.
+_MOST_FACTS, _MOST_DEPTH, _MOST_BELOW, _CLOSE, _MOST = 60, 4, 1000, 1e-9, 1e100
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _difference(
         with np.errstate(invalid="ignore"):
             found.append(np.ravel(high - low))
     whole = np.concatenate(found) if found else np.empty(0)
-    return whole if whole.size and np.all(np.isfinite(whole)) else None
+    return whole if whole.size and np.all(np.abs(whole) < _MOST) else None
 
 
 def _certified(

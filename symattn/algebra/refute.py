@@ -96,6 +96,8 @@ def trial_sizes(statement: Statement, symbols: set[sympy.Symbol], given: Sizes) 
     if statement.joint is not None:  # numbers are the smaller, and the sooner tried
         yield {**small_sizes(symbols), **given}
     yield {**_assigned(statement, ranked, 0), **given}
+    if statement.at_most:  # a sum of one number is its largest
+        yield {**dict.fromkeys(ranked, 1), **given}
     yield {**_assigned(statement, ranked[::-1], 1, apart=2), **given}
     if any(isinstance(side.meaning, Derivation) for side in statement.all_sides):
         small = {"m": 3, "g": 1, "d": 4, "d_k": 4}  # where distinct sizes do not fit a spec

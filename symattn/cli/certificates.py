@@ -128,7 +128,9 @@ def _certificates(name: str) -> list[Data]:
         raise ReadError(f"--check {quote(name)}: it is not JSON") from None
     rows = data if isinstance(data, list) else [data]
     inner = [row.get("certificate") if isinstance(row, dict) else None for row in rows]
-    found = [row if isinstance(one, int) else one for row, one in zip(rows, inner, strict=True)]
+    found = [
+        row if isinstance(one, int | str) else one for row, one in zip(rows, inner, strict=True)
+    ]
     if not any(found):
         raise ReadError(f"--check {quote(name)}: there is no certificate in it")
     return [one for one in found if one is not None]

@@ -99,7 +99,7 @@ def test_the_command_prints_the_steps() -> None:
     printed = run("prove", "rowmax(S) + ln m >= lse(S)", status=0).output
     assert "ln(rowsum(exp(S))) ≤ rowmax(S) + ln(m) 1   a sum of multiples" in printed
     assert "proven (for all sizes)" in printed
-    assert "entry (1, 1) is" in run("prove", "0 <= unit(Q) unit(K)^T - 1/2", status=1).output
+    assert "on the left and" in run("prove", "0 <= unit(Q) unit(K)^T", status=1).output
     run("prove", "softmax(S) <= exp(S - rowmax(S))", status=4)
 
 
@@ -129,12 +129,12 @@ def test_every_rule_can_refuse() -> None:
 
 def test_no_verdict_is_false() -> None:
     """A share of ``python -m tests.fuzz.bounds``: NumPy says which are false."""
-    found = Counter((true, verdict(case)) for case, true in cases(60, seed=5))
+    found = Counter((true, verdict(case)) for case, true in cases(24, seed=5))
     assert found[True, "refuted"] == found[False, "proven"] == 0
-    assert found[True, "proven"] >= 24
+    assert found[True, "proven"] >= 9
 
 
 def test_no_changed_certificate_of_a_false_statement_is_accepted() -> None:
-    found = changed_certificates(60, seed=1)
+    found = changed_certificates(40, seed=1)
     assert found["accepted, false"] == 0
-    assert found["refused"] > 20
+    assert found["refused"] > 15
