@@ -40,7 +40,7 @@ def write_theorem(proof: Proof, out: Output) -> Status:
     from symattn.algebra.rocq.export import exported
 
     answer = proof.equality
-    why = answer.summary
+    why = "an inequality has none" if answer.verdict == "proven" else answer.summary
     if answer.certificate is not None and answer.verdict == "equal":
         try:
             out.put(exported(answer.certificate, proof.identity.name or "statement"))

@@ -74,8 +74,11 @@ def proof_document(
     """A proof, or the numbers that refute a statement.
 
     `brief`: the statement as it is typed, for a screen; else as a formula, where it has one.
-    `numbers`: those that are put in, small ones if there are none in it.
+    `numbers`: those that are put in, small ones if there are none in it. Raises `SymattnError`
+    for numbers in an inequality.
     """
+    if numbers is not None and proof.bounds:
+        raise SymattnError("--with: numbers are put into equations, not into inequalities")
     put_in = [] if numbers is None or not proof.equality else numbers_put_in(proof, numbers or None)
     return b.Document("", (_section(proof, brief), *put_in), called=proof.identity.statement)
 
