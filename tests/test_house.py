@@ -14,7 +14,7 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 37_290,
+    "statements": 37_293,
     "mentions of node classes outside nodes/": 506,
     "classes over 150 statements": 5,
     "attributes stored outside __init__": 30,

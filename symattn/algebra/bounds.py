@@ -27,12 +27,12 @@ from symattn.algebra.certificate import (
     replayed,
 )
 from symattn.errors import ReadError, SymattnError, quote
+from symattn.nodes.base import Node
 from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.lines import Lengths, LineSum
 from symattn.nodes.masks import HIDING, may_hide
 from symattn.nodes.normalise import Normaliser, RowMax
 from symattn.nodes.operators import negative
-from symattn.nodes.positions import Rotary
 from symattn.nodes.written import spread
 
 #: The kind of a certificate, beside 1 for an equation.
@@ -163,7 +163,8 @@ def is_of_squares(expr: sympy.Basic) -> bool:
 def doubtful(*exprs: sympy.Basic) -> set[tuple[object, ...]]:
     """What may leave expressions without a value, other than the parts of these.
 
-    Divisors, arguments of roots and logarithms, inverses, lengths of rows, widths to be even.
+    Divisors, arguments of roots and logarithms, powers of matrices, unit vectors, and nodes of
+    which nothing is known here.
     """
     return {
         found
@@ -184,9 +185,10 @@ def _doubt(part: sympy.Basic) -> tuple[Any, ...]:
         return "ln", part.args[0]
     if isinstance(part, sympy.Pow) and not (part.exp.is_Integer and part.exp > 0):
         return "^", part.base
-    if isinstance(part, sympy.Inverse | Rotary) or getattr(part, "partial", False):
-        return "", part
-    return ()
+    known = not isinstance(part, Node) or part.between != (None, None) or part.rises
+    safe = known or isinstance(part, HIDING) or word(part)
+    undefined = isinstance(part, sympy.MatPow) or getattr(part, "partial", False)
+    return () if safe and not undefined else ("", part)
 
 
 # ---- the rules -----------------------------------------------------------------------------------
