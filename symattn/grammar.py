@@ -225,6 +225,37 @@ def sides(text: str) -> list[str]:
     return [left, right]
 
 
+def is_inequality(text: str) -> bool:
+    """Whether a text holds a sign of comparison other than =."""
+    return _UNEQUAL.search(text) is not None
+
+
+def relations(text: str) -> list[str]:
+    """The sides of a chain of inequalities, the smallest first.
+
+    Raises `ReadError` for signs other than ≤ alone or ≥ alone.
+
+    >>> relations("rowmax(S) + ln m >= lse(S)")
+    ['lse(S)', 'rowmax(S) + ln m']
+    """
+    if len(text) > 2 * MAX_LENGTH:
+        raise _too_long(text)
+    places = [found for found, opened in marks(text, _IN_BOUNDS) if found[0] and not opened]
+    signs = {_LESS.get(found[0], "") for found in places}
+    for found in places:
+        if signs not in ({"≤"}, {"≥"}):
+            why = "a chain has one sign, ≤ (<=) or ≥ (>=); what is strict is not decided"
+            raise _refused(text, found.start(), why)
+    if not places:
+        raise _refused(text, len(text), "two sides are needed: write A <= B")
+    ends = [(0, 0), *(found.span() for found in places), (len(text), len(text))]
+    out = [text[one[1] : other[0]].strip() for one, other in pairwise(ends)]
+    if "" in out:
+        place = ends[out.index("")][0]
+        raise _refused(text, place, "a side is empty; write A <= B")
+    return out if signs == {"≤"} else out[::-1]
+
+
 def marks(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], tuple[int, ...]]]:
     """Each match of a pattern but the brackets, and where the brackets were opened around it."""
     opened: list[int] = []
@@ -1460,6 +1491,13 @@ _LOWERCASE_RUN = re.compile(r"[a-z]{3}")
 _OPTION_WORD = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*(?:[-+][A-Za-z0-9]+)*)\s*(?=[,)])")
 _OPENS = re.compile(r"\s*[({]")
 _IN_STATEMENTS = re.compile(rf"(?<=[(,\s]){_OPTION}|==?|[()\[\]{{}}]|\Z")
+
+_UNEQUAL = re.compile(r"[<>≤≥]|\\[lg](?:eq?|t)(?:slant)?\b")
+_IN_BOUNDS = re.compile(rf"(?<=[(,\s]){_OPTION}|(?:{_UNEQUAL.pattern})=?|!?==?|[()\[\]{{}}]|\Z")
+_LESS = {
+    **dict.fromkeys(("<=", "≤", "\\le", "\\leq", "\\leqslant"), "≤"),
+    **dict.fromkeys((">=", "≥", "\\ge", "\\geq", "\\geqslant"), "≥"),
+}
 
 _SAME = {
     "−": "-",

@@ -91,22 +91,30 @@ class Goal:
     #: The case of sizes that is looked at: what each is in terms of others.
     sizes: tuple[tuple[sympy.Expr, sympy.Expr], ...] = ()
 
-    def lines(self, data: Mapping[str, Data]) -> Iterator[str]:
+    def lines(self, data: Mapping[str, Data], sign: str = "=") -> Iterator[str]:
         """The statement in lines: texts as they were written, how letters are read."""
 
         def words(one: Mapping[str, Data], meaning: sympy.Basic) -> str:
             steps = "".join(f"{name} := {decoded(expr)}; " for name, expr in one.get("steps", ()))
             return str(one.get("text") or f"{steps}{meaning}")
 
-        yield f"{words(data['left'], self.left)} = {words(data['right'], self.right)}"
+        yield f"{words(data['left'], self.left)} {sign} {words(data['right'], self.right)}"
         for (one, other), (left, right) in zip(data["where"], self.where, strict=True):
             yield f"where {words(one, left)} = {words(other, right)}"
         for names_, kind in ((self.positive, "positive"), (self.permuting, "a permutation")):
-            if names_:
-                yield f"{', '.join(names_)} {kind}"
-        read_as = [f"{name} {shape}" for name, shape in data["letters"]]
+            if own := [name for name in names_ if name in self.named]:
+                yield f"{', '.join(own)} {kind}"
+        met, fixed = self.named, ("the constant", "= ")  # which are no letters
+        letters = [one for one in data["letters"] if one[0] in met or one[1].startswith(fixed)]
+        read_as = [f"{name} {shape}" for name, shape in letters]
         if read_as:
             yield f"read as {', '.join(read_as)}"
+
+    @property
+    def named(self) -> set[str]:
+        """The names of its letters, numbers and sizes."""
+        kinds = (sympy.Symbol, sympy.MatrixSymbol)
+        return {symbol.name for part in self.parts for symbol in part.atoms(*kinds)}
 
     @property
     def parts(self) -> list[sympy.Basic]:
@@ -237,6 +245,11 @@ _FRACTION = re.compile(r"-?[0-9]{1,60}(/[0-9]{1,60})?")
 _MOST_NAME, _NAME = 60, re.compile(r"[^\W\d_][\w']*")
 
 
+def _is_name(text: str) -> bool:
+    """Whether a statement may name something so: π is a number, and d½ the half of an even d."""
+    return bool(_NAME.fullmatch(text)) and text != "π" and "½" not in text
+
+
 def decoded(data: Data) -> sympy.Basic:
     """An expression of a certificate. Raises `Refused` for what is none."""
     if isinstance(data, str) and _FRACTION.fullmatch(data) and not data.endswith("/0"):
@@ -246,7 +259,7 @@ def decoded(data: Data) -> sympy.Basic:
     kind, *parts = data
     if kind in (*_SYMBOLS, "letter"):
         named = parts and isinstance(parts[0], str) and len(parts[0]) <= _MOST_NAME
-        if not named or (kind != "word" and not _NAME.fullmatch(parts[0])):
+        if not named or (kind != "word" and not _is_name(parts[0])):
             raise Refused(f"{quote(data)} is not a letter")
     if kind in _SYMBOLS:
         return sympy.Symbol(parts[0], **_SYMBOLS[kind])
@@ -266,7 +279,7 @@ def read_size(text: str) -> sympy.Expr:
     """A size in the reading of a letter: n, 3, n + p."""
     out = sympy.S.Zero
     for name, c in read_form(text):
-        if name and not _NAME.fullmatch(name):
+        if name and not _is_name(name):
             raise Refused(f"{quote(name)} is not a size")
         size = symbol_of_size(name) if name else sympy.S.One
         out = sympy.Add(out, sympy.Mul(c, size))
@@ -311,6 +324,9 @@ def goal_of(data: Mapping[str, Data]) -> Goal:
     where = tuple(pair(one, other)[:2] for one, other in data["where"])
     goal = Goal(left, right, where, positive, tuple(data["permuting"]), steps)
     goal.check_letters()
+    named = [name for name, _ in data["letters"]]
+    if len(named) != len(set(named)):
+        raise Refused("a letter is read in two ways")
     return goal
 
 

@@ -254,8 +254,13 @@ def _balls(value: Array) -> Array:
     return value if value.size and isinstance(value.flat[0], flint.arb) else BALLS.array(value)
 
 
-def compared(left: Side, right: Side, given: Mapping[str, Array], sizes: Sizes) -> Compared:
-    """The sides in balls, with more bits where the first do not tell."""
+def compared(
+    left: Side, right: Side, given: Mapping[str, Array], sizes: Sizes, at_most: bool = False
+) -> Compared:
+    """The sides in balls, with more bits where the first do not tell.
+
+    `at_most`: whether the left side is nowhere above the right one.
+    """
     answer = Compared(False)
     for bits in _BITS:
         tried = _Tried()
@@ -266,7 +271,7 @@ def compared(left: Side, right: Side, given: Mapping[str, Array], sizes: Sizes) 
             one, two = broadcast(*values)
             if tried.divided_by_zero and not _has_derivation(left, right):
                 return Compared(False)
-            answer = _compared(one, two)
+            answer = _compared(one, two, at_most)
             if answer.place is not None or not answer.agree:
                 return answer
             if all(x.rad() < _SHARP for array in (one, two) for x in array.ravel()):
@@ -294,13 +299,13 @@ def _has_derivation(*sides: Side) -> bool:
     return any(isinstance(side.meaning, Derivation) for side in sides)
 
 
-def _compared(one: Array, two: Array) -> Compared:
+def _compared(one: Array, two: Array, at_most: bool) -> Compared:
     found = None
     for place in np.ndindex(*one.shape):
         a, b = one.item(*place), two.item(*place)
         if not (_is_known(a) and _is_known(b)):
             return Compared(False)
-        if found is None and not a.overlaps(b):
+        if found is None and (a > b if at_most else not a.overlaps(b)):
             found = Compared(False, place, *_decimals(a, b))
     return found or Compared(True)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice, permutations, product
+from itertools import islice, pairwise, permutations, product
 from math import factorial, prod
 from typing import Any, Literal
 
@@ -23,14 +23,18 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.certificate import replayed
 from symattn.algebra.claims import Data
 from symattn.algebra.comparison import Joint, joined
-from symattn.algebra.counterexample import Counterexample, Meaning, Side
+from symattn.algebra.counterexample import Counterexample, Letter, Meaning, Side
 from symattn.algebra.forms import Refused
 from symattn.algebra.hypotheses import Statement
+from symattn.algebra.inequalities import certificate as of_bounds
+from symattn.algebra.inequalities import joined as joined_bounds
+from symattn.algebra.inequalities import reason as reason_of_bounds
 from symattn.algebra.proof_lines import Exposition, exposition
 from symattn.algebra.refute import (
     chosen_sizes,
     is_refuted,
     refuted,
+    sizes_of,
     small_sizes,
     smallest,
     trial_sizes,
@@ -40,6 +44,7 @@ from symattn.arguments import instance, table, whole, words, wrong
 from symattn.budget import STEPS, Spent, within
 from symattn.derivations import Derivation
 from symattn.errors import ShapeError, SymattnError, quote
+from symattn.grammar import is_inequality, relations
 from symattn.grammar import sides as split_sides
 from symattn.language.shapes import SQUARE, GivenShape
 from symattn.language.statement import Written, readings
@@ -47,7 +52,10 @@ from symattn.nodes.base import shape_of
 from symattn.nodes.defined import expanded
 from symattn.step import MOST_OF_A_SIZE, Step, check_shapes, listed_sizes
 
-Answer = Literal["equal", "holds at the sizes tried", "different", "undecided"]
+Answer = Literal["equal", "proven", "holds at the sizes tried", "different", "refuted", "undecided"]
+
+#: What is said of an inequality where an equation is called so.
+_OF_BOUNDS: Mapping[Answer, Answer] = {"equal": "proven", "different": "refuted"}
 
 #: Decided for every size, at sizes that were given, or only at sizes that were chosen here.
 FOR_ALL = "for all sizes"
@@ -69,7 +77,7 @@ _MOST_CELLS = 1024
 
 @dataclass(frozen=True, repr=False)
 class Equality:
-    """The answer of `equal`; true if and only if the two are equal.
+    """The answer of `equal`; true if and only if the two are equal, or an inequality is proven.
 
     `scope` is "for all sizes", or says which sizes were given or tried. A "different" has a
     counterexample, an "undecided" a reason. "holds at the sizes tried" is no proof: the sizes were
@@ -91,7 +99,7 @@ class Equality:
     certificate: Data = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:
-        return self.verdict == "equal"
+        return self.verdict in ("equal", "proven")
 
     @property
     def certified(self) -> bool:
@@ -101,12 +109,14 @@ class Equality:
     @cached_property
     def exposition(self) -> Exposition | None:
         """The proof for all sizes as a textbook has it; None without a certificate."""
-        return exposition(self.certificate) if self.certified else None
+        is_equation = self.certified and self.verdict == "equal"
+        return exposition(self.certificate) if is_equation else None
 
     @property
     def summary(self) -> str:
         """The answer in a line: equal (for all sizes, where both sides are defined)."""
-        where = [self.scope] if self.scope and self.verdict != "different" else []
+        is_open = self.verdict not in ("different", "refuted")
+        where = [self.scope] if self.scope and is_open else []
         where += ["where both sides are defined"] if self.partial else []
         return f"{self.verdict} ({', '.join(where)})" if where else self.verdict
 
@@ -203,7 +213,7 @@ def answered(
                 return _ambiguous(answer, found, differing)
             shapes_text = ", ".join(f"{name} {shape}" for name, shape in differing)
             notes.append(f"with {shapes_text} instead, the answer is: {found.summary}")
-    return replace(answer, notes=tuple(notes))
+    return replace(answer, notes=(*answer.notes, *notes))
 
 
 def _ambiguous(one: Equality, other: Equality, differing: Sequence[tuple[str, str]]) -> Equality:
@@ -248,7 +258,7 @@ def _compared(
 
 def _is_refuted(statement: Statement) -> bool:
     """Whether the first numbers that are tried refute a statement."""
-    trials = trial_sizes(statement, _sizes_of(statement), {})
+    trials = trial_sizes(statement, sizes_of(statement), {})
     return any(is_refuted(statement, sizes) for sizes in trials)
 
 
@@ -295,7 +305,9 @@ def stated(left: Meaning, right: Meaning = None, **said: Any) -> Iterator[Statem
 
     A list is a chain of equal expressions; `said` are the fields of `Assumptions`.
     """
-    chain, given = _chain_of(left, right), Assumptions(**said)
+    at_most = isinstance(left, str) and right is None and is_inequality(left)
+    chain = relations(str(left)) if at_most else _chain_of(left, right)
+    given = Assumptions(**said)
     where, joint = given.where, None
     if len(chain) == 2 and all(isinstance(one, Derivation) for one in chain):
         one, other = map(_expanded, chain)
@@ -321,6 +333,7 @@ def stated(left: Meaning, right: Meaning = None, **said: Any) -> Iterator[Statem
             rival=built.rival,
             declared=frozenset(known),
             joint=joint,
+            at_most=at_most,
         )
         for side in statement.all_sides + tuple(sides[0][1:-1]):
             if isinstance(side.meaning, MatrixExpr):
@@ -362,7 +375,8 @@ def _side(one: Meaning, texts: Iterator[Written]) -> Side:
 
 def _check_shapes(statement: Statement) -> None:
     """Refuse sides of different shapes; a number is repeated. Raises `ShapeError`."""
-    for one, two in ((statement.left, statement.right), *statement.where):
+    links = [*map(Side, statement.chain)] if statement.at_most else []
+    for one, two in ((statement.left, statement.right), *pairwise(links), *statement.where):
         found = [shape for side in (one, two) if (shape := _shape(side.meaning)) is not None]
         wide = [shape for shape in found if shape != (1, 1)]
         if len(wide) == 2 and any(sympy.expand(a - b) != 0 for a, b in zip(*wide, strict=True)):
@@ -539,19 +553,42 @@ def decide(
     statement: Statement, sizes: Mapping[str, int] | None = None, effort: int = 1
 ) -> Equality:
     """Decide a statement at these sizes; without any, for all sizes if possible."""
-    symbols = _sizes_of(statement)
+    links = [statement]
+    if statement.at_most:
+        links = [statement.between(Side(a), Side(b)) for a, b in pairwise(statement.chain)]
+    symbols = set[sympy.Symbol]().union(*map(sizes_of, links))
     _check_sizes(sizes or {}, symbols)
-    given = {
-        symbol: int((sizes or {})[symbol.name])
-        for symbol in symbols
-        if symbol.name in (sizes or {})
-    }
-    _check_room(statement, given)
-    shapes = {name: " × ".join(map(str, one.shape)) for name, one in statement.letters().items()}
+    answers, letters = [], dict[str, Letter]()
+    for link in links:
+        own = sizes_of(link)
+        given = {
+            symbol: int((sizes or {})[symbol.name])
+            for symbol in own
+            if symbol.name in (sizes or {})
+        }
+        _check_room(link, given)
+        letters |= link.letters()
+        answers.append(_Question(link, given, own, STEPS * effort).answer())
+    shapes = {name: " × ".join(map(str, one.shape)) for name, one in letters.items()}
     kinds = statement.reading or tuple(shapes.items())
     reading = tuple((name, shapes.get(name, kind)) for name, kind in kinds)
-    answer = _Question(statement, given, symbols, STEPS * effort).answer()
+    answer = _of_links(answers) if statement.at_most else answers[0]
     return replace(answer, reading=reading)
+
+
+def _of_links(links: Sequence[Equality]) -> Equality:
+    """The answer for a chain of inequalities: that of the first link that is not proven."""
+    worst = ("different", "undecided", "holds at the sizes tried", "equal")
+    answer = min(links, key=lambda one: worst.index(one.verdict))
+    verdict = _OF_BOUNDS.get(answer.verdict, answer.verdict)
+    if not answer:
+        of = f"this is of the link {1 + links.index(answer)} of {len(links)}"
+        return replace(answer, verdict=verdict, notes=(of,) if len(links) > 1 else ())
+    certificates = [one.certificate for one in links]
+    whole = None if None in certificates else joined_bounds(certificates)
+    why = answer.reason if whole is None else reason_of_bounds(whole)
+    partial = any(one.partial for one in links)
+    return replace(answer, verdict=verdict, partial=partial, certificate=whole, reason=why)
 
 
 def _check_sizes(sizes: Mapping[str, int], symbols: set[sympy.Symbol]) -> None:
@@ -628,7 +665,7 @@ class _Question:
                 return self.different(trial, found.counterexample)
             defined = defined or found.defined
             one_sided = one_sided or found.one_sided
-        if one_sided and defined:
+        if one_sided and defined and not statement.at_most:
             why = f"for some numbers only {one_sided} has a value"
             hint = "say which letters are positive, as in --positive A"
             return Equality("undecided", "", why, hint=hint)
@@ -639,7 +676,7 @@ class _Question:
 
     def proven(self, proof: Data) -> Equality:
         """The answer where there is a proof: for all sizes, unless the statement has its sizes."""
-        why, partial = reason(proof), bool(proof["partial"])
+        why, partial = _why(proof), bool(proof["partial"])
         sizeless = not self.symbols and _is_of_numbers(self.statement)
         if self.fixed and not sizeless:
             where = _at_given(self.statement, self.given)
@@ -685,7 +722,7 @@ def _proven_at(
     known = _assuming(statement, {size: sympy.Integer(count) for size, count in sizes.items()})
     proof = certified(known, steps)[0] if sizes else None  # else it was looked for already
     if proof is not None:
-        return reason(proof), bool(proof["partial"])
+        return _why(proof), bool(proof["partial"])
     partial, arranged = False, _arranged(known)
     for one in arranged:
         proof, _ = certified(one, steps)
@@ -726,6 +763,8 @@ def certified(statement: Statement, steps: int = STEPS) -> tuple[Data, str]:
     """A certificate for all sizes that the checker accepts, or None and what is missing."""
     try:
         with within(steps):
+            if statement.at_most:
+                return of_bounds(statement), ""
             found = certificate(statement)
             replayed(found)
     except Refused as missing:
@@ -733,6 +772,11 @@ def certified(statement: Statement, steps: int = STEPS) -> tuple[Data, str]:
     except Spent as spent:
         return None, f"{_NOT_FOUND} {spent}"
     return found, ""
+
+
+def _why(proof: Data) -> str:
+    """What decided, in a line."""
+    return reason(proof) if "proof" in proof else reason_of_bounds(proof)
 
 
 def hint_of(missing: str) -> str:
@@ -744,23 +788,3 @@ def _is_of_numbers(statement: Statement) -> bool:
     """Whether there are no matrices, so that nothing has a size."""
     meant = (side.meaning for side in statement.all_sides)
     return all(isinstance(one, sympy.Expr) and not isinstance(one, MatrixExpr) for one in meant)
-
-
-def _sizes_of(statement: Statement) -> set[sympy.Symbol]:
-    """The symbols that are sizes: those in shapes, and positive whole ones."""
-    found: set[sympy.Symbol] = set()
-    for side in statement.all_sides:
-        for letter in side.letters().values():
-            for size in letter.shape:
-                found |= sympy.sympify(size, strict=True).free_symbols
-            if letter.count is not None:
-                found |= letter.count.free_symbols - set(getattr(side.meaning, "sizes", ()))
-        found |= {s for s in side.scalars() if s.is_integer and s.is_positive}
-        if isinstance(side.meaning, MatrixExpr):
-            for size in shape_of(side.meaning):
-                found |= size.free_symbols
-        if isinstance(side.meaning, Derivation):
-            counts = (step.count for step in side.meaning.steps if step.count is not None)
-            found |= {s for count in counts for s in count.free_symbols}
-            found -= set(side.meaning.sizes)
-    return found

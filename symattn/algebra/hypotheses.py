@@ -39,6 +39,8 @@ class Statement:
     origin: Statement | None = None
     #: Of two derivations, what is said of their inputs.
     joint: Joint | None = None
+    #: Whether the left side is said to be at most the right one, entry by entry, not equal to it.
+    at_most: bool = False
 
     def between(self, left: Side, right: Side) -> Statement:
         """The statement about two expressions under the same hypotheses."""

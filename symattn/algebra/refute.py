@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count, islice
 from math import prod
 from typing import Any
@@ -19,6 +20,7 @@ import flint
 import numpy as np
 import sympy
 from numpy.typing import NDArray
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.counterexample import (
     Compared,
@@ -31,11 +33,13 @@ from symattn.algebra.counterexample import (
 )
 from symattn.algebra.hypotheses import Statement, uses
 from symattn.algebra.linear_equations import solution
+from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, filled
 from symattn.arithmetic.enclosure import in_flint, in_sympy
 from symattn.arithmetic.exact import EXACT
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
+from symattn.nodes.base import shape_of
 from symattn.nodes.masks import Mask
 from symattn.nodes.positions import Rotary
 
@@ -92,6 +96,8 @@ def trial_sizes(statement: Statement, symbols: set[sympy.Symbol], given: Sizes) 
     if statement.joint is not None:  # numbers are the smaller, and the sooner tried
         yield {**small_sizes(symbols), **given}
     yield {**_assigned(statement, ranked, 0), **given}
+    if statement.at_most:  # a sum of one number is its largest
+        yield {**dict.fromkeys(ranked, 1), **given}
     yield {**_assigned(statement, ranked[::-1], 1, apart=2), **given}
     if any(isinstance(side.meaning, Derivation) for side in statement.all_sides):
         small = {"m": 3, "g": 1, "d": 4, "d_k": 4}  # where distinct sizes do not fit a spec
@@ -141,6 +147,26 @@ def _expressions(side: Side) -> list[sympy.Basic]:
     if isinstance(side.meaning, Derivation):
         return [step.expr for step in side.meaning.steps]
     return [side.meaning]
+
+
+def sizes_of(statement: Statement) -> set[sympy.Symbol]:
+    """The symbols that are sizes: those in shapes, and positive whole ones."""
+    found: set[sympy.Symbol] = set()
+    for side in statement.all_sides:
+        for letter in side.letters().values():
+            for size in letter.shape:
+                found |= sympy.sympify(size, strict=True).free_symbols
+            if letter.count is not None:
+                found |= letter.count.free_symbols - set(getattr(side.meaning, "sizes", ()))
+        found |= {s for s in side.scalars() if s.is_integer and s.is_positive}
+        if isinstance(side.meaning, MatrixExpr):
+            for size in shape_of(side.meaning):
+                found |= size.free_symbols
+        if isinstance(side.meaning, Derivation):
+            counts = (step.count for step in side.meaning.steps if step.count is not None)
+            found |= {s for count in counts for s in count.free_symbols}
+            found -= set(side.meaning.sizes)
+    return found
 
 
 # ---- samples -------------------------------------------------------------------------------
@@ -306,7 +332,8 @@ class _Sampler:
         arrays = evaluated(given, self.assumed.defined, scalars)
         if arrays is None:
             return Compared(False)
-        return compared(self.statement.left, self.statement.right, arrays, scalars)
+        statement = self.statement
+        return compared(statement.left, statement.right, arrays, scalars, statement.at_most)
 
     def _number(self, style: int, positive: bool) -> sympy.Rational:
         if style < 0:  # the first of them are all below 0
@@ -516,6 +543,29 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
                 answer = _simpler(sampler, given, scalars, answer)
             return Found(_counterexample(sampler, given, scalars, answer), True)
     return Found(None, defined, _one_sided(sampler) if defined else "")
+
+
+def numbers_at(statement: Statement) -> Iterator[Callable[[Side], Array | None]]:
+    """What gives the values of expressions in floating point, for some numbers each."""
+    found = [*trial_sizes(statement, sizes_of(statement), {})]
+    for sizes in (*found, {size: value + 2 for size, value in found[0].items()}):
+        sampler = _Sampler(statement, sizes)
+        samples = sampler.samples() if statement.where else sampler.generic()
+        for scalars, given in islice(samples, 2):
+            arrays = evaluated(given, sampler.assumed.defined, scalars)
+            if arrays is not None:
+                floats = {name: np.vectorize(float)(array) for name, array in arrays.items()}
+                yield partial(_in_floats, floats, scalars)
+
+
+def _in_floats(given: Mapping[str, Array], scalars: Sizes, side: Side) -> Array | None:
+    """The value of an expression in floating point; None where it has none."""
+    try:
+        with np.errstate(all="ignore"):
+            letters = {name: given[name] for name in side.letters()}
+            return side.value(letters, FLOAT64, scalars)
+    except (SymattnError, KeyError):
+        return None
 
 
 def is_refuted(statement: Statement, sizes: Sizes) -> bool:

@@ -41,6 +41,13 @@ class Function:
     word: str = ""
     #: An equation that defines it, where it is not known to every reader.
     definition: Tree | None = None
+    #: The numbers between which it is; None where there is none.
+    between: tuple[int | None, int | None] = (None, None)
+    #: Whether it never falls.
+    rises: bool = False
+    #: Lines a x + b below and above it, by (a, b), where a is 1 or −1.
+    below: tuple[tuple[int, int], ...] = ()
+    above: tuple[tuple[int, int], ...] = ()
     #: By how many units of rounding floating point may miss it.
     roundings: int = 8  # NumPy's are good to 4 units in the last place, which are 2 units each
 
@@ -160,6 +167,8 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u * (1 - y * y),
         written=_called("tanh"),
         word="tanh",
+        between=(-1, 1),
+        rises=True,
     ),
     "σ": Function(
         exact=lambda x: 1 / (1 + sympy.exp(-x)),
@@ -169,6 +178,8 @@ FUNCTIONS: Mapping[str, Function] = {
         written=_called("σ"),
         word="σ",
         roundings=12,  # a sum and a quotient more than the exponential in it
+        between=(0, 1),
+        rises=True,
     ),
     "√": Function(
         exact=sympy.sqrt,
@@ -177,6 +188,8 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u / (2 * y),
         written=t.Root,
         word="sqrt",
+        between=(0, None),
+        rises=True,
     ),
     "cos": Function(
         exact=sympy.cos,
@@ -185,6 +198,7 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u * -x("sin"),
         written=_called("cos"),
         word="cos",
+        between=(-1, 1),
     ),
     "sin": Function(
         exact=sympy.sin,
@@ -193,6 +207,7 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u * x("cos"),
         written=_called("sin"),
         word="sin",
+        between=(-1, 1),
     ),
     "erf": Function(
         exact=sympy.erf,
@@ -201,6 +216,8 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u * (2 / sympy.sqrt(sympy.pi) * (-(x * x))("exp")),
         written=_called("erf"),
         word="erf",
+        between=(-1, 1),
+        rises=True,
     ),
     "exp": Function(
         exact=sympy.exp,
@@ -209,6 +226,9 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u * y,
         written=lambda x: t.power(_E, t.inline(x)),
         word="exp",
+        between=(0, None),
+        rises=True,
+        below=((1, 1),),
     ),
     "max0": Function(
         exact=_exact_relu,
@@ -217,6 +237,9 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u * y("above0"),
         written=_bounded("max", "0"),
         word="relu",
+        between=(0, None),
+        rises=True,
+        below=((1, 0),),
     ),
     "elu1": Function(
         exact=_exact_elu1,
@@ -226,6 +249,9 @@ FUNCTIONS: Mapping[str, Function] = {
         written=lambda x: t.plus([t.call(_ELU, x), t.Num("1")]),
         word="elu1",
         definition=_ELU_DEFINITION,
+        between=(0, None),
+        rises=True,
+        below=((1, 1),),
     ),
     "ln": Function(
         exact=sympy.log,
@@ -234,6 +260,8 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u / x,
         written=_called("ln"),
         word="ln",
+        rises=True,
+        above=((1, -1),),
     ),
     "abs": Function(
         exact=sympy.Abs,
@@ -242,6 +270,8 @@ FUNCTIONS: Mapping[str, Function] = {
         adjoint=lambda u, x, y: u * (x / y),
         written=_called("abs"),
         word="abs",
+        between=(0, None),
+        below=((1, 0), (-1, 0)),
     ),
     "min1": Function(
         exact=_exact_min1,
@@ -249,6 +279,9 @@ FUNCTIONS: Mapping[str, Function] = {
         array=lambda x: np.minimum(x, 1),
         adjoint=lambda u, x, y: u * x("below1"),
         written=_bounded("min", "1"),
+        between=(None, 1),
+        rises=True,
+        above=((1, 0),),
     ),
     "above0": Function(
         exact=exact_above,
@@ -256,6 +289,8 @@ FUNCTIONS: Mapping[str, Function] = {
         array=_array_indicator(lambda x: x > 0),
         adjoint=None,
         written=_indicator(">", "0"),
+        between=(0, 1),
+        rises=True,
     ),
     "below1": Function(
         exact=lambda x: exact_above(-x, -1),
@@ -263,5 +298,6 @@ FUNCTIONS: Mapping[str, Function] = {
         array=_array_indicator(lambda x: x < 1),
         adjoint=None,
         written=_indicator("<", "1"),
+        between=(0, 1),
     ),
 }

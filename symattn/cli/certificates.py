@@ -42,8 +42,8 @@ def write_theorem(proof: Proof, out: Output) -> Status:
     from symattn.algebra.rocq.export import exported
 
     answer = proof.equality
-    why = answer.summary
-    if answer.certificate is not None:
+    why = "an inequality has none" if answer.verdict == "proven" else answer.summary
+    if answer.certificate is not None and answer.verdict == "equal":
         try:
             out.put(exported(answer.certificate, proof.identity.name or "statement"))
         except Refused as refusal:
@@ -51,7 +51,8 @@ def write_theorem(proof: Proof, out: Output) -> Status:
         else:
             return Status.AGREES
     click.echo(f"no theorem of Rocq is written: {why}", err=True)
-    return Status.WRONG if answer.verdict == "different" else Status.UNSETTLED
+    refuted = answer.verdict in ("different", "refuted")
+    return Status.WRONG if refuted else Status.UNSETTLED
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class Checked:
     refused: str = ""
     theorem: str = ""
     without: str = ""
+    verdict: str = "equal"
 
     def told(self, stands: str, why: str) -> Iterator[tuple[str, str]]:
         """The lines about it: what stands behind it, and why nothing more does."""
@@ -70,7 +72,7 @@ class Checked:
             yield "bad", f"refused: {self.refused}"
             return
         yield from (("formula", f"   {line}") for line in self.lines)
-        yield "good", f"   {stands}: equal (for all sizes{self.where})"
+        yield "good", f"   {stands}: {self.verdict} (for all sizes{self.where})"
         if why:
             yield "note", f"   not accepted by Rocq: {why}"
 
@@ -87,7 +89,7 @@ def check_certificates(name: str, seconds: float | None, rocq: bool = False) -> 
 
     certificates, only_found = _certificates(name)
     most = SECONDS if seconds is None else seconds
-    modules = ("symattn.algebra.certificate", __name__)
+    modules = ("symattn.algebra.bounds", __name__)
     with within(Limits(most, _MEMORY), modules, debug_asked()) as run:
         found = run(_replayed, (name, certificates, rocq), name)
     if isinstance(found, Failure):
@@ -109,6 +111,8 @@ def check_certificates(name: str, seconds: float | None, rocq: bool = False) -> 
 
 def _replayed(file: tuple[str, list[Data], bool]) -> list[Checked]:
     """What the checker says of a file's certificates, and their theorems where Rocq is asked."""
+    from symattn.algebra.bounds import INEQUALITY
+    from symattn.algebra.bounds import check as check_bounds
     from symattn.algebra.certificate import check
     from symattn.algebra.forms import Refused
     from symattn.algebra.rocq.export import exported
@@ -116,21 +120,31 @@ def _replayed(file: tuple[str, list[Data], bool]) -> list[Checked]:
     name, certificates, rocq = file
     found: list[Checked] = []
     for data in certificates:
+        bounds = isinstance(data, dict) and data.get("certificate") == INEQUALITY
         try:
-            claim = check(data)
+            claims = check_bounds(data) if bounds else [check(data)]
         except Refused as refusal:
             found.append(Checked([], refused=str(refusal)))
             continue
         except ReadError as error:
             raise ReadError(f"--check {quote(name)}: {error}") from None
         where = ", where both sides are defined" if data["partial"] else ""
-        lines, theorem, without = [*claim.lines(data["statement"])], "", ""
-        if rocq:
+        said = data["links"] if bounds else [data]
+        lines = [
+            line
+            for claim, one in zip(claims, said, strict=True)
+            for line in claim.lines(one["statement"], "≤" if bounds else "=")
+        ]
+        theorem, without = "", ""
+        if rocq and bounds:
+            without = "inequalities have no theorem of Rocq"
+        elif rocq:
             try:
                 theorem = exported(data)
             except Refused as refusal:
                 without = str(refusal)
-        found.append(Checked(lines, where, "", theorem, without))
+        verdict = "proven" if bounds else "equal"
+        found.append(Checked(lines, where, "", theorem, without, verdict))
     return found
 
 
@@ -161,9 +175,13 @@ def _certificates(name: str) -> tuple[list[Data], list[str]]:
         raise ReadError(f"--check {quote(name)}: it is not JSON") from None
     rows = data if isinstance(data, list) else [data]
     inner = [row.get("certificate") if isinstance(row, dict) else None for row in rows]
-    found = [row if isinstance(one, int) else one for row, one in zip(rows, inner, strict=True)]
+    found = [
+        row if isinstance(one, int | str) else one for row, one in zip(rows, inner, strict=True)
+    ]
     if not any(found):
         raise ReadError(f"--check {quote(name)}: there is no certificate in it")
     bare = [row for row, one in zip(rows, found, strict=True) if one is None]
-    known = [row for row in bare if isinstance(row, dict) and row.get("verdict") == "equal"]
+    known = [
+        row for row in bare if isinstance(row, dict) and row.get("verdict") in ("equal", "proven")
+    ]
     return [one for one in found if one is not None], [str(row.get("statement")) for row in known]

@@ -10,6 +10,7 @@ from symattn.grammar import ARITY, FUNCTIONS, MAX_DEPTH, MAX_LENGTH, MAX_POWER
 #: From the lowest precedence to the highest: what it is called, how it is written, an example.
 _OPERATIONS = (
     ("equality", "=  ==", "once, outside brackets"),
+    ("order", "<=  ≤  >=  ≥", "0 <= softmax(S) <= 1, outside brackets"),
     ("sums", "+  -", "-A B is -(A B)"),
     ("entry by entry", "∘  ⊙  .*   ⊘  ./", "A ∘ B"),
     ("products", "·  ×  ⋅  @  /  or nothing, * with a number", "Q K^T / sqrt(d_k)"),

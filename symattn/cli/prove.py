@@ -18,6 +18,7 @@ from symattn.cli.limits import asked_seconds, metered
 from symattn.cli.progress import Progress
 from symattn.documents.job import check_flavor, check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
+from symattn.grammar import is_inequality
 from symattn.status import Status, worst
 from symattn.writing import Destination
 
@@ -187,7 +188,7 @@ class Request:
             raise SymattnError("--with: give one name or equation, and another format")
         if self.everything and self.name is not None:
             raise SymattnError("prove: give a name or --all, not both")
-        own = self.other is not None or (self.name is not None and "=" in self.name)
+        own = self.other is not None or (self.name is not None and _is_statement(self.name))
         if self.facts and not own and (self.name is not None or self.everything):
             raise SymattnError(
                 f"{', '.join(self.facts)}: only for an equation of your own, or two attention "
@@ -248,11 +249,16 @@ def _rows(asked: Request, destinations: Sequence[Destination]) -> Sequence[Ident
         one, two = attentions((name, other), destinations)
         letters = _NUMBERLESS if reads_file(name) or reads_file(other) else ""
         return [_own(f"{name} = {other}", asked, lambda: (one, two), letters)]
-    if "=" in name:
+    if _is_statement(name):
         return [_own(name, asked)]
     if is_attention(name) and name not in [row.name for row in IDENTITIES]:
         raise SymattnError(f"{name} is one attention; give two, as in prove {name} causal")
     return [identity(name)]
+
+
+def _is_statement(name: str) -> bool:
+    """Whether it is an equation or an inequality, rather than a name."""
+    return "=" in name or is_inequality(name)
 
 
 def status_of(proof: Proof) -> Status:
@@ -262,7 +268,7 @@ def status_of(proof: Proof) -> Status:
     """
     if proof.good:
         return Status.AGREES
-    if proof.identity.holds and proof.equality.verdict == "different":
+    if proof.identity.holds and proof.equality.verdict in ("different", "refuted"):
         return Status.WRONG
     return Status.UNSETTLED
 

@@ -100,6 +100,15 @@ class Node(Numeric):
     #: Whether some numbers have no value under the node; exact arithmetic then looks first.
     partial: ClassVar[bool] = False
 
+    #: The numbers between which its entries are, whatever its arguments; None where there is none.
+    between: ClassVar[tuple[int | None, int | None]] = (None, None)
+
+    #: Whether its second argument divides the first.
+    is_quotient: ClassVar[bool] = False
+
+    #: Whether no entry falls where an entry of its first matrix rises.
+    rises: ClassVar[bool] = False
+
     #: How many of its matrices, the first ones, row i of the value needs row i of alone, if it
     #: needs the others as a whole (with axis 1, if it has one). None if that is not so.
     by_rows: ClassVar[float | None] = None

@@ -50,11 +50,12 @@ class Entrywise(Node):
 
     def phrase(self) -> str:
         """By the word of the function."""
-        words = SPELLINGS.get(self._function_name(*self.args[1:]), self._row.word).split()
+        words = SPELLINGS.get(self._function_name(*self.args[1:]), self.row.word).split()
         return next((f"{word}(matrix)" for word in words if word.isascii()), "")
 
     @property
-    def _row(self) -> Function:
+    def row(self) -> Function:
+        """All that is known of the function."""
         return FUNCTIONS[self._function_name(*self.args[1:])]
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -62,23 +63,21 @@ class Entrywise(Node):
         return r.Exp(entry) if name == "exp" else r.Apply(name, entry)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
-        if self._row.definition is None:
+        if self.row.definition is None:
             yield from super()._define(speller, i, j)
         else:
-            yield Definition(self._row.definition)
+            yield Definition(self.row.definition)
 
     def _spell(self, speller: Speller) -> Tree:
-        word, matrix = self._row.word, speller.matrix(self.matrix)
+        word, matrix = self.row.word, speller.matrix(self.matrix)
         return (
-            t.call(t.Ident(word, roman=len(word) > 1), matrix)
-            if word
-            else self._row.written(matrix)
+            t.call(t.Ident(word, roman=len(word) > 1), matrix) if word else self.row.written(matrix)
         )
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        if self._row.adjoint is None:
+        if self.row.adjoint is None:
             return None
-        return self._row.adjoint(*map(_Entries, (upstream, self.matrix, value))).matrix
+        return self.row.adjoint(*map(_Entries, (upstream, self.matrix, value))).matrix
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, matrix: Array, *function: Operand) -> Array:
@@ -178,6 +177,7 @@ class EntryQuotient(Node):
     syntax = "above ⊘ below"
     entrywise = True
     source = "Horn and Johnson 1991, chapter 5"
+    is_quotient = True
 
     adjoint_because = (
         "Quotient rule: a quotient rises with its numerator and falls with its denominator."

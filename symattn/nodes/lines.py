@@ -127,6 +127,7 @@ class Spread(Node):
     vector, size, axis = Matrix(), Scalar(), Axis()
     syntax = "vector"
     source = _REVERSE
+    rises = True
     adjoint_because = (
         "Each number was used along a whole row, so the gradients of that row are added."
     )
@@ -209,6 +210,7 @@ class Lengths(NumberOfLines):
 
     syntax = "lengths(matrix)"
     source = "Graves et al. 2014, section 3.3.1"
+    between = (0, None)
     adjoint_because = "The gradient of a vector's length is the vector divided by its length."
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -296,6 +298,7 @@ class UnitVectors(OfLines):
 
     syntax = ("unit(matrix)", "")
     source = "Graves et al. 2014, section 3.3.1"
+    between = (-1, 1)
     partial = True
 
     adjoint_because = (
@@ -397,6 +400,7 @@ class LineSum(NumberOfLines):
 
     syntax = ("rowsum(matrix)", "colsum(matrix)")
     source = _SOFTMAX
+    rises = True
 
     adjoint_because = (
         "Every entry counts once in the sum of its row, so each has the sum's gradient."
@@ -473,6 +477,7 @@ class LineQuotient(Node):
     matrix, sums, axis = Matrix(), Matrix(), Axis()
     syntax = "matrix / sums"
     source = _SOFTMAX
+    is_quotient = True
 
     adjoint_because = (
         "Quotient rule: a quotient rises with its numerator and falls with its row's divisor."

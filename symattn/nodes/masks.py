@@ -652,6 +652,15 @@ class AnyOf(Node):
         return arithmetic.where(seen, arithmetic.zero, arithmetic.minus_infinity)
 
 
+#: The nodes whose entries are −∞ of themselves.
+HIDING = (Mask, Allowed, AnyOf)
+
+
+def may_hide(expr: sympy.Basic) -> bool:
+    """Whether something in an expression may be −∞."""
+    return bool(expr.has(*HIDING, sympy.S.NegativeInfinity))
+
+
 class Masked(Node):
     """Scores with a mask added: g_ij = z_ij + m_ij.
 

@@ -42,6 +42,9 @@ class Normaliser(OfLines):
     #: Whether the weights of every query that sees a key sum to 1.
     sums_to_one: ClassVar[bool] = True
 
+    #: Whether the weights of a query sum to 1 at most.
+    shares: ClassVar[bool] = True
+
     #: The identity of the catalogue by which the weights times other matrices are divided last.
     late: ClassVar[str] = ""
 
@@ -127,6 +130,7 @@ class RowMax(NumberOfLines):
 
     syntax = ("rowmax(matrix)", "")
     source = "Blanchard, Higham, Higham 2021, equation 1.3"
+    rises = True
 
     adjoint_because = (
         "Only the largest entry of a row affects its maximum; of equal ones, only the first."
@@ -172,6 +176,7 @@ class Hardmax(Normaliser):
     """
 
     source = "ONNX, operator Hardmax"
+    between = (0, 1)
     syntax = ("hardmax(matrix)", "")
     rule_name = "hardmax"
     reason = (
@@ -225,6 +230,7 @@ class Sparsemax(Normaliser):
     """
 
     source = "Martins and Astudillo 2016"
+    between = (0, 1)
     syntax = ("sparsemax(matrix)", "")
     rule_name = "sparsemax"
     reason = (
@@ -292,6 +298,7 @@ class Softmax(Normaliser):
     """
 
     source = "Vaswani et al. 2017, section 3.2.1"
+    between = (0, 1)
     late = "late-normalisation"
     syntax = ("softmax(matrix)", "colsoftmax(matrix)")
     rule_name = "row softmax"
@@ -411,6 +418,7 @@ class OffByOneSoftmax(_OneMore):
     """
 
     source = "Miller, Attention Is Off By One (2023)"
+    between = (0, 1)
     syntax = ("softmax1(matrix)", "")
     word = "softmax"
     rule_name = "softmax off by one"
@@ -441,6 +449,7 @@ class SinkSoftmax(_OneMore):
 
     sink = Learned("beta", "the sink's logit")
     source = "Xiao et al. 2023; OpenAI, gpt-oss (2025)"
+    between = (0, 1)
     syntax = "sinksoftmax(matrix, sink)"
     word = "softmax"
     rule_name = "softmax with a sink"
@@ -490,7 +499,9 @@ class Sigmoid(Normaliser):
     """
 
     source = "Ramapuram et al. 2024"
-    sums_to_one = False
+    between = (0, 1)
+    rises = True
+    sums_to_one = shares = False
     syntax = "sigmoid(matrix)"
     rule_name = "sigmoid"
     reason = "Each score is mapped to a number between 0 and 1, whatever the other scores are."
@@ -532,7 +543,7 @@ class Unnormalised(Normaliser):
     """
 
     source = "Sun et al. 2023, equation 5"
-    sums_to_one = False
+    sums_to_one = shares = False
     additive_mask = False
     syntax = "unnormalised(matrix)"
     word = "none"

@@ -38,6 +38,7 @@ class Quotient(Node):
     syntax = "matrix / divisor"
     entrywise = True
     source = "Vaswani et al. 2017, section 3.2.1"
+    is_quotient = True
     adjoint_because = "Dividing a matrix by a number divides its gradient by the same number."
 
     def _rule(self, i: Index, j: Index) -> Rule:

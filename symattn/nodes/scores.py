@@ -53,6 +53,7 @@ class Distance(OfPairs):
 
     syntax = "-dist2(queries, keys)"
     source = "Nadaraya 1964; Watson 1964"
+    between = (None, 0)
 
     adjoint_because = (
         "The derivative of minus the squared distance is twice the difference of the vectors; "

@@ -1065,3 +1065,26 @@ def test_heads_whose_number_is_open(name: str) -> None:
         assert not holds
     else:
         assert holds
+
+
+@pytest.mark.parametrize("name", ["π", "d½"])
+def test_what_the_checker_names_itself_is_no_letter(name: str) -> None:
+    """A number called π would be the constant, a size d½ the half of an even d."""
+    for kind in ("size", "positive", "real"):
+        with pytest.raises(Refused):
+            claims.decoded([kind, name])
+    with pytest.raises(Refused):
+        claims.decoded(["letter", name, ["size", "n"], "1"])
+    with pytest.raises(Refused):
+        claims.read_size(f"2{name}")
+
+
+def test_what_is_printed_of_letters_is_of_the_statement() -> None:
+    certificate = equal("softmax(S + 1) = softmax(S)").certificate
+    said = certificate["statement"]
+    told = [*check(certificate).lines(said)]
+    more = {**said, "letters": [*said["letters"], ["Z", "7 × banana"]], "positive": ["q"]}
+    assert [*check({**certificate, "statement": more}).lines(more)] == told
+    twice = {**said, "letters": [["S", "n × 1"], ["S", "n × m"]]}
+    with pytest.raises(Refused, match="two ways"):
+        check({**certificate, "statement": twice})

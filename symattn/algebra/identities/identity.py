@@ -84,14 +84,18 @@ class Identity(Named):
         Raises `SymattnError` for what cannot be read.
         """
         from symattn.algebra.equality import stated  # start-up time
+        from symattn.grammar import is_inequality
         from symattn.grammar import sides as split_sides
 
+        steps: list[Meaning] | str
         if self.sides is not None:
             pair = instance(self.sides(), (tuple, list), "sides", "a function that makes both")
             meanings: list[Meaning] = list(pair)
             if len(meanings) < 2:
                 raise wrong(pair, "sides", "a function that makes both")
             steps = [meanings[0], *meanings[2:], meanings[1]]
+        elif is_inequality(self.statement):
+            steps = self.statement
         else:
             left, right = split_sides(self.statement)
             steps = [left, *(text for _, text in self.proof[:-1]), right]

@@ -51,6 +51,8 @@ class Proof:
     seconds: float
     left: Meaning
     right: Meaning
+    #: Of an inequality its sides, the smallest first.
+    bounds: tuple[Meaning, ...] = ()
 
     def __repr__(self) -> str:
         return f"<{self.identity.name}: {self.equality.summary}>"
@@ -59,7 +61,7 @@ class Proof:
     def good(self) -> bool:
         """Whether the row is as the catalogue says: proven, or refuted by numbers."""
         if not self.identity.holds:
-            return self.equality.verdict == "different"
+            return self.equality.verdict in ("different", "refuted")
         reached = not self.identity.for_all or self.equality.scope == FOR_ALL
         return bool(self.equality) and reached and all(link.good for link in self.links)
 
@@ -92,7 +94,7 @@ def proven(identity: Identity, effort: int = 1) -> Proof:
         equality = for_all_sizes(equality, next(stated(*identity.everywhere())))
     meant = [Side(one) for one in first.chain]
     links: list[Link] = []
-    if identity.holds:
+    if identity.holds and not first.at_most:
         for (one, other), name in zip(pairwise(meant), identity.rules, strict=True):
             free = name in (HYPOTHESIS, ENTRIES)
             applies = free or follows(
@@ -102,4 +104,6 @@ def proven(identity: Identity, effort: int = 1) -> Proof:
             decided = equality if len(meant) == 2 else decide(pair, sizes, effort)
             links.append(Link(one.meaning, other.meaning, name, decided, applies))
     seconds = perf_counter() - begun
-    return Proof(identity, equality, tuple(links), seconds, meant[0].meaning, meant[-1].meaning)
+    ends = (meant[0].meaning, meant[-1].meaning)
+    bounds = first.chain if first.at_most else ()
+    return Proof(identity, equality, tuple(links), seconds, *ends, bounds)

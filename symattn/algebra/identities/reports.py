@@ -10,6 +10,8 @@ from itertools import chain, repeat
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.algebra.bounds import RULES as BOUNDS
+from symattn.algebra.bounds import steps
 from symattn.algebra.claims import storable
 from symattn.algebra.counterexample import Meaning
 from symattn.algebra.equality import FOR_ALL
@@ -72,8 +74,11 @@ def proof_document(
     """A proof, or the numbers that refute a statement.
 
     `brief`: the statement as it is typed, for a screen; else as a formula, where it has one.
-    `numbers`: those that are put in, small ones if there are none in it.
+    `numbers`: those that are put in, small ones if there are none in it. Raises `SymattnError`
+    for numbers in an inequality.
     """
+    if numbers is not None and proof.bounds:
+        raise SymattnError("--with: numbers are put into equations, not into inequalities")
     put_in = [] if numbers is None or not proof.equality else numbers_put_in(proof, numbers or None)
     return b.Document("", (_section(proof, brief), *put_in), called=proof.identity.statement)
 
@@ -169,6 +174,11 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
 def _claim(proof: Proof) -> Tree | None:
     """Both sides as one equation, where the statement is made of matrices that a page can show."""
     left, right = _shown(proof)
+    if proof.bounds:
+        first, *rest = [tree for side in proof.bounds if (tree := spelled(side)) is not None]
+        whole = len(rest) + 1 == len(proof.bounds)
+        fits = whole and sum(map(size_of, (first, *rest))) <= 2 * _MOST_WIDE
+        return t.equation(first, *((t.Op("≤"), side) for side in rest)) if fits else None
     one, other = spelled(left), spelled(right)
     if proof.identity.sides is not None and isinstance(left, sympy.MatrixBase):
         return None  # of some entries alone; the statement says what they are
@@ -293,6 +303,9 @@ def _chains(proof: Proof) -> Iterator[b.Block]:
     """
     if not proof.equality:
         return
+    if proof.bounds and proof.equality.certified:
+        yield from _steps(proof)
+        return
     links, first = [], spelled(proof.left)
     if len(proof.links) > 1 and first is not None:
         for link in proof.links:
@@ -305,6 +318,15 @@ def _chains(proof: Proof) -> Iterator[b.Block]:
             alone = len(proof.links) == 1
             found = proof.equality.exposition if alone else link.equality.exposition
             yield from _lines(link, found, f"Step {number}" if links else "")
+
+
+def _steps(proof: Proof) -> Iterator[b.Block]:
+    """The claims of a proof of an inequality, each after those that it follows from."""
+    for left, right, by in steps(proof.equality.certificate):
+        one, other = spelled(left), spelled(right)
+        if one is not None and other is not None:
+            claim = t.equation(one, (t.Op("≤"), other))
+            yield b.Paragraph((claim, f"   {BOUNDS[by][0]}"))
 
 
 def _lines(link: Link, found: Exposition | None, name: str) -> Iterator[b.Block]:
