@@ -155,8 +155,8 @@ BROKEN = {
         "is lit, and the line has",
     ),
     "exponents with decimals of their own": (
-        "printerFor(({ at }) => partsInSight()",
-        "((_, more) => printer(more + 3))(({ at }) => partsInSight()",
+        "long ?? printer(scene.least[0])).markup, mo(isSame",
+        "printer(scene.least[0] + 3)).markup, mo(isSame",
         "powers of",
     ),
     "contents that follow the scroll bar alone": (
