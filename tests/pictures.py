@@ -58,14 +58,11 @@ def seen(document: str) -> str:
 
 
 def screenshot(browser: Any, document: str, scheme: str, small: bool = False) -> bytes:
-    """The weights on the page, one of them followed back to what it is computed from.
-
-    A small picture shows the two matrices alone.
-    """
+    """The page as it opens; a small picture shows a weight and what it is computed from."""
     from PIL import Image
 
     context = browser.new_context(
-        viewport={"width": 1200, "height": 760},
+        viewport={"width": 1200, "height": 800},
         device_scale_factor=2,
         color_scheme=scheme,
         reduced_motion="reduce",
@@ -75,14 +72,16 @@ def screenshot(browser: Any, document: str, scheme: str, small: bool = False) ->
         file.write_text(document, encoding="utf-8")
         opened = context.new_page()
         opened.goto(file.as_uri())
-        opened.locator(FOLLOWED).first.click()
-        opened.evaluate("document.querySelector('#weights').scrollIntoView()")
+        if small:
+            opened.locator(FOLLOWED).first.click()
+            opened.evaluate("document.querySelector('#weights').scrollIntoView()")
         opened.wait_for_timeout(500)
         clip = opened.evaluate(_MATRICES) if small else None
         shot = Image.open(io.BytesIO(opened.screenshot(clip=clip)))
         context.close()
     out = io.BytesIO()
-    shot.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(out, "png", optimize=True)
+    few = shot.convert("RGB").quantize(200, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(out, "png", optimize=True)
     return out.getvalue()
 
 
