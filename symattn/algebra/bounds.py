@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -25,7 +25,7 @@ from symattn.nodes.base import Node
 from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.lines import Lengths, LineSum
 from symattn.nodes.masks import HIDING, may_hide
-from symattn.nodes.normalise import Normaliser, RowMax
+from symattn.nodes.normalise import RowMax
 from symattn.nodes.operators import negative
 from symattn.nodes.written import spread
 
@@ -284,7 +284,7 @@ def _sum(step: Step) -> bool:
 
 def are_weights(expr: sympy.Basic) -> bool:
     """Whether entries are shares of 1 along a line, or all 0 where there is no key to be seen."""
-    return isinstance(expr, Normaliser) and expr.shares and expr.between == (0, 1)
+    return getattr(expr, "shares", False) and limits(expr) == (0, 1)
 
 
 def _weights(step: Step) -> bool:
@@ -391,6 +391,14 @@ class _Replay:
         #: Whether the sides, or an equation, may be without a value.
         self.doubts = [bool(doubtful(goal.left, goal.right))]
 
+    @classmethod
+    def of(cls, link: Data) -> Self:
+        """The check of a link. Raises `Refused` where it is not proven."""
+        out = cls(goal_of(link["statement"]))
+        if out.claim(link["proof"]) != (out.goal.left, out.goal.right):
+            raise Refused("the steps prove something else")
+        return out
+
     def claim(self, data: Data) -> Claim:
         """What a step shows. Raises `Refused` where it does not follow."""
         left, right = decoded(data["left"]), decoded(data["right"])
@@ -434,30 +442,21 @@ def check(data: Data) -> list[Goal]:
     check_limits(data)
     if not isinstance(data, dict) or data.get("certificate") != INEQUALITY:
         raise ReadError("this is not a certificate of an inequality")
-    return replayed_links(data)
+    goals, partial = replayed_links(data.get("links"))
+    if partial is not data.get("partial"):
+        raise Refused("what it says about where both sides are defined is wrong")
+    return goals
 
 
-def replayed_links(data: Data) -> list[Goal]:
-    """As `check`, of a certificate from here, however large it is."""
+def replayed_links(links: Data) -> tuple[list[Goal], bool]:
+    """What links prove, and whether only where both sides are defined; however large they are."""
     try:
-        return [*_links(data)]
+        replays = [_Replay.of(link) for link in links]
+        return [one.goal for one in replays], any(any(one.doubts) for one in replays)
     except Refused:
         raise
     except (SymattnError, KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
         raise Refused(f"it cannot be read: {type(trouble).__name__}: {trouble}"[:200]) from None
-
-
-def _links(data: Data) -> Iterator[Goal]:
-    partial = False
-    for link in data["links"]:
-        goal = goal_of(link["statement"])
-        replay = _Replay(goal)
-        if replay.claim(link["proof"]) != (goal.left, goal.right):
-            raise Refused("the steps prove something else")
-        partial |= any(replay.doubts)
-        yield goal
-    if partial is not data["partial"]:
-        raise Refused("what it says about where both sides are defined is wrong")
 
 
 def steps(data: Data) -> Iterator[tuple[sympy.Basic, sympy.Basic, str]]:

@@ -101,10 +101,10 @@ class Goal:
         yield f"{words(data['left'], self.left)} {sign} {words(data['right'], self.right)}"
         for (one, other), (left, right) in zip(data["where"], self.where, strict=True):
             yield f"where {words(one, left)} = {words(other, right)}"
-        for names_, kind in ((self.positive, "positive"), (self.permuting, "a permutation")):
-            if own := [name for name in names_ if name in self.named]:
-                yield f"{', '.join(own)} {kind}"
         met, fixed = self.named, ("the constant", "= ")  # which are no letters
+        for names_, kind in ((self.positive, "positive"), (self.permuting, "a permutation")):
+            if own := [name for name in names_ if name in met]:
+                yield f"{', '.join(own)} {kind}"
         letters = [one for one in data["letters"] if one[0] in met or one[1].startswith(fixed)]
         read_as = [f"{name} {shape}" for name, shape in letters]
         if read_as:

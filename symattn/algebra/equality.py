@@ -102,6 +102,11 @@ class Equality:
         return self.verdict in ("equal", "proven")
 
     @property
+    def is_false(self) -> bool:
+        """Whether numbers show that it does not hold."""
+        return self.verdict in ("different", "refuted")
+
+    @property
     def certified(self) -> bool:
         """Whether the checker accepted a trace of the proof for all sizes."""
         return self.certificate is not None
@@ -115,8 +120,7 @@ class Equality:
     @property
     def summary(self) -> str:
         """The answer in a line: equal (for all sizes, where both sides are defined)."""
-        is_open = self.verdict not in ("different", "refuted")
-        where = [self.scope] if self.scope and is_open else []
+        where = [self.scope] if self.scope and not self.is_false else []
         where += ["where both sides are defined"] if self.partial else []
         return f"{self.verdict} ({', '.join(where)})" if where else self.verdict
 
@@ -556,11 +560,10 @@ def decide(
     links = [statement]
     if statement.at_most:
         links = [statement.between(Side(a), Side(b)) for a, b in pairwise(statement.chain)]
-    symbols = set[sympy.Symbol]().union(*map(sizes_of, links))
-    _check_sizes(sizes or {}, symbols)
+    symbols = [sizes_of(link) for link in links]
+    _check_sizes(sizes or {}, set[sympy.Symbol]().union(*symbols))
     answers, letters = [], dict[str, Letter]()
-    for link in links:
-        own = sizes_of(link)
+    for link, own in zip(links, symbols, strict=True):
         given = {
             symbol: int((sizes or {})[symbol.name])
             for symbol in own

@@ -51,8 +51,7 @@ def write_theorem(proof: Proof, out: Output) -> Status:
         else:
             return Status.AGREES
     click.echo(f"no theorem of Rocq is written: {why}", err=True)
-    refuted = answer.verdict in ("different", "refuted")
-    return Status.WRONG if refuted else Status.UNSETTLED
+    return Status.WRONG if answer.is_false else Status.UNSETTLED
 
 
 @dataclass(frozen=True)

@@ -268,7 +268,7 @@ def status_of(proof: Proof) -> Status:
     """
     if proof.good:
         return Status.AGREES
-    if proof.identity.holds and proof.equality.verdict in ("different", "refuted"):
+    if proof.identity.holds and proof.equality.is_false:
         return Status.WRONG
     return Status.UNSETTLED
 

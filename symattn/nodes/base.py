@@ -106,6 +106,9 @@ class Node(Numeric):
     #: Whether its second argument divides the first.
     is_quotient: ClassVar[bool] = False
 
+    #: Whether its entries along a line are shares, which sum to 1 at most.
+    shares: ClassVar[bool] = False
+
     #: Whether no entry falls where an entry of its first matrix rises.
     rises: ClassVar[bool] = False
 

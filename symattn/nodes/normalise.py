@@ -42,8 +42,7 @@ class Normaliser(OfLines):
     #: Whether the weights of every query that sees a key sum to 1.
     sums_to_one: ClassVar[bool] = True
 
-    #: Whether the weights of a query sum to 1 at most.
-    shares: ClassVar[bool] = True
+    shares = True
 
     #: The identity of the catalogue by which the weights times other matrices are divided last.
     late: ClassVar[str] = ""

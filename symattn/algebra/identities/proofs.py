@@ -61,7 +61,7 @@ class Proof:
     def good(self) -> bool:
         """Whether the row is as the catalogue says: proven, or refuted by numbers."""
         if not self.identity.holds:
-            return self.equality.verdict in ("different", "refuted")
+            return self.equality.is_false
         reached = not self.identity.for_all or self.equality.scope == FOR_ALL
         return bool(self.equality) and reached and all(link.good for link in self.links)
 
