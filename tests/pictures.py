@@ -12,6 +12,7 @@ import hashlib
 import io
 import re
 import shlex
+import shutil
 from html import escape
 from itertools import accumulate
 from pathlib import Path
@@ -194,7 +195,7 @@ def main() -> None:
     (FOLDER / "session.svg").write_text(session(), encoding="utf-8")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         for scheme in ("light", "dark"):
             (FOLDER / f"page-{scheme}.png").write_bytes(screenshot(browser, document, scheme))

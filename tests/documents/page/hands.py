@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -32,7 +33,14 @@ from symattn.documents.page.matrices import MatrixView
 from symattn.documents.shown import Shown, Supposed
 from symattn.errors import SymattnError
 from symattn.mistakes.hypotheses import supposed
-from tests.documents.page.opening import cells, entered, settled, sheet, variant
+from tests.documents.page.opening import (
+    cells,
+    entered,
+    settled,
+    sheet,
+    texts_of_values,
+    variant,
+)
 from tests.documents.page.test_certified import Edit, in_python
 from tests.documents.page.test_inputs import in_order, texts_of
 from tests.documents.page.test_supposed import done_so, hold, release
@@ -143,19 +151,19 @@ class Hand:
     def wanted(self) -> Evaluation:
         """The derivation with the numbers of the link; raises as `derive` does."""
         link = self.link()
-        items = (*self.derivation.inputs, *self.derivation.steps)
-        letters = {item.name: item.letter for item in items}
-
-        def texts(letter: str) -> tuple[tuple[int, ...], list[str]]:
-            array = self.values.exact(letter)
-            return array.shape, [str(value).replace("oo", "inf") for value in array.ravel()]
-
-        given = {item.letter: texts(item.letter) for item in self.derivation.inputs}
+        items = {item.name: item for item in (*self.derivation.inputs, *self.derivation.steps)}
+        given = {
+            item.letter: texts_of_values(self.values, item.letter)
+            for item in self.derivation.inputs
+        }
         for said in filter(None, link.get("x", "").split(",")):
-            (name, place), text = said.split(":")[0].rsplit(".", 1), said.split(":")[1]
-            letter = letters[name]
-            view = MatrixView(next(i for i in items if i.letter == letter), self.values, Notation())
-            given.setdefault(letter, texts(letter))[1][in_order(view, int(place))] = text
+            where, text = said.split(":")
+            name, place = where.rsplit(".", 1)
+            view = MatrixView(items[name], self.values, Notation())
+            whole = given.setdefault(
+                items[name].letter, texts_of_values(self.values, items[name].letter)
+            )
+            whole[1][in_order(view, int(place))] = text
         tempered = live(self.derivation).tempered if "t" in link else ""
         return in_python(self.derivation, Edit(given, link.get("t", ""), 4), tempered)
 
@@ -177,23 +185,20 @@ class Hand:
         if not holds:
             self.wrong.append((what, told, self.link(), *self.done))
 
-    def _weights(self, values: Evaluation) -> tuple[int, int | None, Any] | None:
-        """The query that is followed, its head and its weights; None where there are none."""
+    def _weights(self, values: Evaluation) -> tuple[int, Any] | None:
+        """The query that is followed, and its weights; None where there are none."""
         item = next((item for item in values.steps if item.name == "weights"), None)
         if item is None or not self.page.locator(".say").count():
             return None
-        row, head = 0, 0
-        for choice in self.page.locator("h1 select").all():
-            chosen = int(choice.input_value())
-            row, head = (
-                (row, chosen)
-                if choice.get_attribute("aria-label") == "Its head"
-                else (chosen, head)
-            )
+        chosen = {
+            choice.get_attribute("aria-label"): int(choice.input_value())
+            for choice in self.page.locator("h1 select").all()
+        }
+        row, head = chosen.get("The token that is followed", 0), chosen.get("Its head", 0)
         view, array = MatrixView(item, values, Notation()), values.array(item.letter)
         masked = view.of(head if array.ndim == 3 else None).is_masked
         weights = array[head][row] if array.ndim == 3 else array[row]
-        return row, head, np.array([w for k, w in enumerate(weights) if not masked(row, k)])
+        return row, np.array([w for k, w in enumerate(weights) if not masked(row, k)])
 
     def hear(self, values: Evaluation) -> None:
         """Holds the sentence about the token against its weights: the largest come first."""
@@ -201,7 +206,7 @@ class Hand:
         said = self.page.locator(".say").inner_text() if found else ""
         if not found or " looks " not in said or "no key" in said:
             return
-        heaviest = sorted(found[2], reverse=True)
+        heaviest = sorted(found[1], reverse=True)
         for told, weight in zip(
             re.findall(r"(under |over )?(\d+) % at (?!\d)", said), heaviest, strict=False
         ):
@@ -211,12 +216,12 @@ class Hand:
     def aim(self, values: Evaluation) -> None:
         """Holds what is said of a goal against the numbers."""
         found, goal = self._weights(values), self._one(".goals button")
-        if found is None or goal is None or not len(found[2]):
+        if found is None or goal is None or not len(found[1]):
             return
         goal.click()
         words, told = goal.inner_text(), self.page.locator("p.goal").inner_text()
         goal.click()
-        row, _, weights = found
+        row, weights = found
         is_met = None
         if words == "share equally":
             is_met = max(weights) - min(weights) <= EQUAL
@@ -278,7 +283,7 @@ def main() -> int:
     end = time.monotonic() + asked.seconds
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
         for name, made in numbers.sample([*subjects()], k=len([*subjects()])):
             if time.monotonic() > end:

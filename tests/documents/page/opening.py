@@ -30,6 +30,12 @@ def sheet(name: str) -> tuple[Derivation, Evaluation]:
     return derivation, found.evaluate(derivation)
 
 
+def texts_of_values(values: Evaluation, letter: str) -> tuple[tuple[int, ...], list[str]]:
+    """A matrix's shape, and its exact numbers as they are typed."""
+    array = values.exact(letter)
+    return array.shape, [str(value).replace("oo", "inf") for value in array.ravel()]
+
+
 @cache
 def variant_page(name: str) -> str:
     return html_document(Shown(*variant(name)))

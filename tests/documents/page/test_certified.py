@@ -27,7 +27,7 @@ from symattn.documents.page.numbers import number_data
 from symattn.documents.shown import Shown
 from symattn.language.equations import derivation_of
 from symattn.step import Input
-from tests.documents.page.opening import data_of
+from tests.documents.page.opening import data_of, texts_of_values
 from tests.shares import share
 
 Tool = Callable[[str], str]
@@ -224,8 +224,7 @@ def edited(
     given = {}
     masks = [step for step in derivation.steps if step.fixed and not step.operands]
     for item in (*derivation.inputs, *masks):
-        array = values.exact(item.letter)
-        texts = [str(value).replace("oo", "inf") for value in array.ravel()]
+        shape, texts = texts_of_values(values, item.letter)
         for place, text in enumerate(texts):
             if kind == "none" or item.name == "one_hot":
                 continue
@@ -237,7 +236,7 @@ def edited(
             elif kind != "one" or numbers.random() < 0.1:
                 chosen = kind if kind in TYPED else numbers.choice([*TYPED])
                 texts[place] = TYPED[chosen](numbers)
-        given[item.letter] = (array.shape, texts)
+        given[item.letter] = (shape, texts)
     temperature = numbers.choice(("1", "2", "0.5", "0.7")) if tempered else ""
     return Edit(given, temperature, numbers.randint(1, 12))
 

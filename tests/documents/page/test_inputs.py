@@ -22,7 +22,7 @@ from symattn.documents.page.matrices import MatrixView
 from symattn.documents.shown import Shown
 from symattn.errors import SymattnError
 from symattn.sheets.worksheet import read_worksheet
-from tests.documents.page.opening import cells, settled
+from tests.documents.page.opening import cells, settled, texts_of_values
 from tests.documents.page.test_certified import Edit, in_python
 from tests.gates import EXAMPLES
 from tests.shares import share
@@ -141,11 +141,7 @@ def compare(page: Any, subject: Subject, every: bool = False) -> dict[str, Resul
     """Changes one entry after the other of each input of an opened page, by its link."""
     values, notation = subject.evaluation, subject.notation
     items = {item.letter: item for item in (*subject.derivation.inputs, *subject.derivation.steps)}
-    first = {
-        letter: (array.shape, [str(value).replace("oo", "inf") for value in array.ravel()])
-        for letter in items
-        for array in [values.exact(letter)]
-    }
+    first = {letter: texts_of_values(values, letter) for letter in items}
     given = {item.letter: first[item.letter] for item in subject.derivation.inputs}
     found: dict[str, Result] = {}
     for letter in live(subject.derivation).letters:
