@@ -56,11 +56,11 @@ function shape(tag, attributes, content = "") {
 const scored = weighed && data.items.findLast((item) => item !== weighed && isRead(item) && item.shape.join() === weighed.shape.join() && weighed.sources?.has(item.letter) && !weighed.masks?.includes(item.letter));
 const scoreName = data.items.some((item) => item.name === "scaled") ? "scaled score" : "score";
 
-function barOf(key, shares) {
+function barOf(key, text) {
   const hidden = isHidden(key);
   const bar = hidden ? make("small", "hidden by the mask")
     : shape("svg", { viewBox: "0 0 1 1", preserveAspectRatio: "none", "aria-hidden": "true", class: "whole" }, shape("rect", { width: Number.isFinite(weight(key)) ? Math.min(Math.max(weight(key), 0), 1) : 0, height: 1 }));
-  return tinted(rowOfBars(keyName(key), scored && !hidden ? entryOn(scored, key).text : "", bar, hidden ? "–" : weightText(key, shares)), key);
+  return tinted(rowOfBars(keyName(key), scored && !hidden ? entryOn(scored, key).text : "", bar, hidden ? "–" : text), key);
 }
 const rowOfBars = (name, score, bar, share) => make("li", [make("span", name, { class: "of" }), make("span", score, { class: "score" }), bar, make("span", share, { class: "share" })]);
 
@@ -112,10 +112,10 @@ function tellFront() {
   if (headChoice) headChoice.value = followed.head;
   said.replaceChildren(...sentence());
   answeredAloud = aloud(said.textContent, answeredAloud);
-  const keys = indicesShown(widthOf(weighed));
-  bars.replaceChildren(rowOfBars("", scored ? scoreName : "", make("span", ""), shares ? "share" : "weight"), ...keys.map((key) => barOf(key, shares)));
-  const whole = shares && keys.reduce((sum, key) => sum + Number(percent(weightNumber(key)).split(" ")[0]), 0);
-  $(".lead", bars.parentElement).textContent = !shares ? "The weights, which need not make 1." : `Scores become shares of one whole${whole === 100 || keys.length < widthOf(weighed) ? "" : ", here rounded"}.`;
-  const more = widthOf(weighed) - keys.length;
-  if (more) bars.append(make("li", `and ${more} more below`, { class: "more" }));
+  const [width, keys] = [widthOf(weighed), indicesShown(widthOf(weighed))];
+  const texts = keys.map((key) => weightText(key, shares));
+  bars.replaceChildren(rowOfBars("", scored ? scoreName : "", make("span", ""), shares ? "share" : "weight"), ...keys.map((key, k) => barOf(key, texts[k])));
+  if (keys.length < width) bars.append(make("li", `and ${width - keys.length} more below`, { class: "more" }));
+  const isWhole = keys.length < width || texts.reduce((sum, text) => sum + parseInt(text, 10), 0) === 100;
+  $(".lead", bars.parentElement).textContent = shares ? `Scores become shares of one whole${isWhole ? "" : ", here rounded"}.` : "The weights, which need not make 1.";
 }

@@ -91,17 +91,17 @@ function sectorsOf(keys) {
 }
 
 // Another key that is the same, and so has the same weight.
-const twinOf = (key, keys) => keys.find((other) => other !== key && keyNumbers(other).every((x, c) => isZero(certified.minus(x, keyNumbers(key)[c]))));
+const twinOf = (key, keys, own = keyNumbers(key)) => keys.find((other) => other !== key && keyNumbers(other).every((x, c) => isZero(certified.minus(x, own[c]))));
 
 // Whether a key lies between others, in the hull of theirs: then no query gives it a higher score than all of them, and
 // its weight is never above a half. Decided exactly; null where the numbers are no ratios.
 function isBetweenOthers(key, keys) {
-  if (twinOf(key, keys) !== undefined) return false;
   const own = keyNumbers(key);
   const others = keys.filter((other) => other !== key).map(keyNumbers);
   if (![own, ...others].flat().every(isRatio)) return null;
   const { sum, product: times, minus } = certified;
   const gaps = others.map((other) => other.map((x, c) => minus(x, own[c])));
+  if (gaps.some((gap) => gap.every(isZero))) return false; // the same key
   const sign = (number) => certified.order(number, 0);
   const turned = ([a, b], [c, d]) => sign(minus(times(a, d), times(b, c)));
   const along = ([a, b], [c, d]) => sign(sum([times(a, c), times(b, d)]));
