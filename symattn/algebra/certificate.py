@@ -196,7 +196,7 @@ class Letters(Sums):
                 return self.exp(self.scalar(value.args[0], env))
             case sympy.log():
                 return self.some(self.applied("ln", self.scalar(value.args[0], env)))
-            case sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin():
+            case sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin() | sympy.erf():
                 name = type(value).__name__.lower()
                 return self.some(self.applied(name, self.scalar(value.args[0], env)))
             case sympy.Pow() if isinstance(value.args[1], sympy.Rational):

@@ -32,7 +32,7 @@ from symattn.nodes.normalise import Normaliser, RowMax
 from symattn.nodes.operators import together
 from symattn.nodes.scale import Quotient
 from symattn.nodes.spell import Speller
-from symattn.nodes.written import CONSTANTS, Writer, spread
+from symattn.nodes.written import CONSTANTS, AsWritten, spread
 from symattn.notation import tree as t
 from symattn.step import HEAD, check_shapes
 
@@ -179,6 +179,7 @@ _MADE_OF: Mapping[str, type[sympy.Basic]] = {
             sympy.log,
             sympy.Abs,
             sympy.tanh,
+            sympy.erf,
             sympy.cos,
             sympy.sin,
             Slope,
@@ -305,7 +306,7 @@ def goal_of(data: Mapping[str, Data]) -> Goal:
     def side(one: Mapping[str, Data]) -> tuple[sympy.Basic, tuple[sympy.Expr, ...] | None, Named]:
         if "text" in one:
             spare = [(read_size(a), read_size(b)) for a, b in one["spare"]]
-            writer = Writer(letters, values, spare, positive)
+            writer = AsWritten(letters, values, spare, positive)
             declared = [name for name, text in data["letters"] if name in data["declared"]]
             return (*writer.build(read(one["text"], declared, words())), ())
         steps = tuple((name, decoded(expr)) for name, expr in one.get("steps", ()))

@@ -129,10 +129,13 @@ class Signs(Scope):
                 return full and all(self.is_filled(inner, within) for inner, _ in mono)
         return True
 
-    def note(self, poly: Poly) -> None:
-        """This is ≥ 0 wherever both sides are defined."""
-        if self.here.noting:
-            self.rooted.add(frozenset(poly.items()))
+    def note(self, poly: Poly) -> bool:
+        """This is ≥ 0 wherever both sides are defined; whether that is new."""
+        items = frozenset(poly.items())
+        new = self.here.noting and items not in self.rooted
+        if new:
+            self.rooted.add(items)
+        return new
 
 
 class Functions(Signs):
@@ -157,10 +160,10 @@ class Functions(Signs):
             raise Refused("division by something that is 0 off a diagonal")
         if p.denominator == 1 and p >= 0:
             return reduce(times, [poly] * int(p), constant(1))
-        if not poly:
+        if not poly and p < 0:
             raise Refused("division by 0")
         if p.denominator != 1:
-            return self.root(poly, p)
+            return self.root(poly, p) if poly else poly
         if len(poly) == 1:
             ((mono, c),) = poly.items()
             return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
@@ -185,15 +188,16 @@ class Functions(Signs):
             if self.is_nonnegative(atom):
                 out = times(out, settled({atom: q * p}))
             elif q.denominator == 1:  # x³ is x² x
-                size = ("fn", "abs", frozenset(single(atom).items()))
+                size = ("fn", "abs", items_of(atom))
                 out = times(out, settled({size: (q - q % 2) * p}))
                 inside = times(inside, single(atom, q % 2) if q % 2 else constant(1))
             else:
                 inside = times(inside, single(atom, q))
         if inside == constant(1):
             return out
-        if all(gone <= {atom for atom, _ in mono} for mono in inside):
-            self.note(inside)
+        is_told = all(gone <= {atom for atom, _ in mono} for mono in inside)
+        if is_told and self.note(inside) and gone:
+            return self.root(poly, p)
         if len(inside) == 1:
             ((mono, c),) = inside.items()
             if len(mono) == 1 and c == 1:
@@ -213,7 +217,7 @@ class Functions(Signs):
             elif p.denominator != 1:
                 return single(("fn", "abs", frozenset(poly.items())))
             else:
-                out = times(out, settled({("fn", "abs", frozenset(single(atom).items())): p}))
+                out = times(out, settled({("fn", "abs", items_of(atom)): p}))
         for sign in (1, -1):
             if self.all_nonnegative(scaled(rest, sign)):
                 return scaled(times(out, rest), sign)
@@ -312,6 +316,11 @@ class Functions(Signs):
         if poly is None:
             raise Refused("−∞ where a number has to be")
         return poly
+
+
+def items_of(atom: Atom) -> Items:
+    """The terms of an atom, which may be a polynomial."""
+    return atom[1] if atom[0] == "poly" else frozenset(single(atom).items())
 
 
 class Lines(Functions):

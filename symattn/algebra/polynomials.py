@@ -160,8 +160,9 @@ def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
             return p - whole, [constant(Fraction(value) ** whole)] if whole else []
         case ("poly", items) if p >= 1:
             return p - whole, [dict(items)] * whole
-        case ("fn", "abs", items) if p.denominator == 1 and p % 2 == 0:
-            return Fraction(0), [power_of_square(items, p)]
+        case ("fn", "abs", items) if p.denominator == 1 and abs(p) >= 2:
+            even = 2 * Fraction(int(p / 2))  # |x|³ is x² |x|
+            return p - even, [power_of_square(items, even)]
         case ("fn", "sin", items) if p.denominator == 1 and p >= 2:
             square = plus(constant(1), scaled(single(("fn", "cos", items), 2), -1))
             return p % 2, [square] * int(p // 2)

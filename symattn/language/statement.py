@@ -22,7 +22,7 @@ from symattn.errors import ReadError, ShapeError, quote
 from symattn.grammar import Apart, Call, Name, Number, Tree, read, subtrees
 from symattn.language.shapes import SQUARE, Dims, GivenShape, GivenSize, Shape, Shapes, Sum, Unfit
 from symattn.nodes.catalogue import words
-from symattn.nodes.written import CONSTANTS, SIZES, Writer, spread
+from symattn.nodes.written import CONSTANTS, SIZES, AsWritten, spread
 
 #: Letters of a token's vector, which is a row (Q and K have a row for each token).
 _TOKENS = "qkvox"
@@ -88,7 +88,7 @@ class _Reading:
                 out.append((name, _CONSTANT if name in CONSTANTS else "a number"))
         return tuple(out)
 
-    def writer(self, positive: Sequence[str]) -> Writer:
+    def writer(self, positive: Sequence[str]) -> AsWritten:
         """What makes expressions of texts, the letters having these shapes."""
         given = self.shapes.given_shapes
         letters: dict[str, tuple[sympy.Expr, sympy.Expr] | None] = {}
@@ -100,7 +100,7 @@ class _Reading:
                 values[name] = CONSTANTS[name]
             elif name in self.meant:
                 values[name] = self.shapes.size(self.meant[name])
-        return Writer(letters, values, (), positive)
+        return AsWritten(letters, values, (), positive)
 
     def spare(self, tree: Tree) -> list[tuple[sympy.Expr, sympy.Expr]]:
         """The shapes of the columns of ones, identities and masks, in their order."""
@@ -296,7 +296,7 @@ def _choices(kinds_of: Mapping[str, tuple[str, ...]]) -> Iterator[dict[str, int]
         yield dict(zip(kinds_of, way, strict=True))
 
 
-def _built(reading: _Reading, writer: Writer, tree: Tree, shape: Shape, text: str) -> Written:
+def _built(reading: _Reading, writer: AsWritten, tree: Tree, shape: Shape, text: str) -> Written:
     """What a text means, with what has to be positive. Raises `ReadError` that quotes the text."""
     spare = tuple(reading.spare(tree))
     writer.spare, writer.needs = iter(spare), []

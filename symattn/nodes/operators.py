@@ -157,17 +157,18 @@ def groups(
     return out
 
 
-def factors_of(values: Sequence[sympy.Expr]) -> tuple[sympy.Expr, list[MatrixExpr]]:
-    """The number that a product begins with, and the chains of matrices behind it."""
+def factors_of(values: Sequence[sympy.Expr]) -> tuple[list[sympy.Expr], list[MatrixExpr]]:
+    """The numbers of a product, and the chains of matrices in it."""
     shapes = [*map(shape_in, values)]
-    scalar = sympy.Mul(*(value for value, own in zip(values, shapes, strict=True) if own is None))
+    numbers = [value for value, own in zip(values, shapes, strict=True) if own is None]
     chains = ([values[k] for k in group if shapes[k]] for group in groups(shapes, _is_1))
-    return scalar, [chain(factors) for factors in chains if factors]
+    return numbers, [chain(factors) for factors in chains if factors]
 
 
 def times(values: Sequence[sympy.Expr]) -> sympy.Expr:
     """A product; numbers that are matrices are taken to its front, in their order."""
-    scalar, parts = factors_of(values)
+    numbers, parts = factors_of(values)
+    scalar = sympy.Mul(*numbers)
     if not parts:
         return scalar
     numbers = [part for part in parts if shape_in(part) == ONE]

@@ -8,7 +8,7 @@ it is multiplied by, and a number, column or row that is added to a matrix is re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from inspect import signature
 from itertools import pairwise
 
@@ -27,11 +27,14 @@ from symattn.nodes.masks import Causal
 from symattn.nodes.operators import (
     Shape,
     chain,
+    coefficient,
     factors_of,
+    multiple,
     negative,
     scaled,
     shape_in,
     together,
+    transposed,
 )
 from symattn.nodes.scale import Quotient
 from symattn.nodes.scores import Distance
@@ -110,14 +113,14 @@ class Writer:
             case Apart("T", (part,)):
                 return self._turned(self.made(part))
             case Apart("neg", (part,)):
-                return negative(self.made(part))
+                return self._negative(self.made(part))
             case Apart("inv", (part,)):
                 inner = self.made(part)
                 if _is_matrix(inner):
                     return sympy.Inverse(inner)
                 if inner == 0:
                     raise ReadError("0 has no inverse: 1/0 has no value")
-                return _number(1 / inner)
+                return self._inverse(inner)
             case Apart("^", (part, *_), exponent):
                 return self._power(self.made(part), exponent)
             case Apart("*" | "×", parts):
@@ -151,28 +154,28 @@ class Writer:
 
     def _turned(self, value: sympy.Expr) -> sympy.Expr:
         """The transpose of a matrix; numbers are as they are."""
-        return _transposed(value) if _is_matrix(value) else value
+        return transposed(value) if _is_matrix(value) else value
 
     def _times(self, values: Sequence[sympy.Expr]) -> sympy.Expr:
-        scalar, matrices = factors_of(values)
-        scalar = _number(scalar)
+        numbers, matrices = factors_of(values)
+        scalar = self._number(sympy.Mul, *numbers)
         if not matrices:
             return scalar
         ends = pairwise(matrices)
         if all((one.shape[1] == 1) == (other.shape[0] == 1) for one, other in ends):
-            return scaled(scalar, chain([f for value in matrices for f in _factors(value)]))
+            return self._scaled(scalar, chain([f for value in matrices for f in _factors(value)]))
         wide = [value for value in matrices if tuple(value.shape) != (1, 1)]
         out = chain([f for value in wide for f in _factors(value)])
         shape = (wide[0].shape[0], wide[-1].shape[1])
         for value in matrices:
             if tuple(value.shape) == (1, 1):  # a product that is 1 × 1 scales the others
                 out = sympy.HadamardProduct(spread(value, (1, 1), shape), out)
-        return scaled(scalar, out)
+        return self._scaled(scalar, out)
 
     def _over(self, top: sympy.Expr, bottom: sympy.Expr) -> sympy.Expr:
         if not _is_matrix(bottom):
             if not _is_matrix(top):
-                return _number(top / bottom)
+                return self._number(sympy.Mul, top, self._inverse(bottom))
             if bottom == 0:
                 raise ReadError("it divides by 0, which has no value")
             return Quotient(top, bottom)
@@ -186,11 +189,13 @@ class Writer:
         """A sum (+), or the product (∘) or quotient (⊘) of every two entries."""
         terms = _alike(values)
         matrices = _is_matrix(terms[0])
-        if sign == "+":
-            return (sympy.MatAdd if matrices else sympy.Add)(*terms)
-        left, right = terms
+        if not matrices and sign == "⊘":
+            return self._over(*terms)
         if not matrices:
-            return _number(left * right if sign == "∘" else left / right)
+            return self._number(sympy.Add if sign == "+" else sympy.Mul, *terms)
+        if sign == "+":
+            return sympy.MatAdd(*terms)
+        left, right = terms
         return (EntryQuotient if sign == "⊘" else sympy.HadamardProduct)(left, right)
 
     def _power(self, base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
@@ -199,7 +204,7 @@ class Writer:
             self.needs += [] if power.is_Integer or base.is_nonnegative else [base]
             if base == 0 and power < 0:
                 raise ReadError(f"0 has no negative powers: 0^({power}) divides by 0")
-            return _number(base**power)
+            return self._number(sympy.Pow, base, power)
         if not power.is_Integer:
             raise ReadError(
                 "a matrix can be raised to whole powers only; sqrt(A) takes the root of each entry"
@@ -207,6 +212,26 @@ class Writer:
         if power == 0:
             return sympy.Identity(base.shape[0])
         return chain([base if power > 0 else sympy.Inverse(base)] * abs(int(power)))
+
+    def _number(self, kind: Callable[..., sympy.Expr], *parts: sympy.Expr) -> sympy.Expr:
+        """A number made of numbers. Raises `ReadError` where it has no value."""
+        return _finite(kind(*parts))
+
+    def _inverse(self, number: sympy.Expr) -> sympy.Expr:
+        """1 over a number."""
+        return self._number(sympy.Pow, number, sympy.S.NegativeOne)
+
+    def _scaled(self, number: sympy.Expr, value: sympy.Expr) -> sympy.Expr:
+        """A number times a matrix, before the number that it has."""
+        own, factors = coefficient(value)
+        return multiple(number if own == 1 else self._number(sympy.Mul, number, own), factors)
+
+    def _negative(self, value: sympy.Expr) -> sympy.Expr:
+        """Minus a value."""
+        if isinstance(value, Quotient):
+            return Quotient(self._negative(value.matrix), value.divisor)
+        join = self._scaled if _is_matrix(value) else partial(self._number, sympy.Mul)
+        return join(sympy.S.NegativeOne, value)
 
     def _of_number(self, name: str, number: sympy.Expr) -> sympy.Expr:
         function = _SCALAR.get(name)
@@ -218,7 +243,10 @@ class Writer:
             self.needs.append(number)
         if name == "ln" and number.is_nonpositive:
             raise ReadError(f"{number} has no real logarithm; only positive numbers have one")
-        return _number(function(number))
+        if name == "√":
+            return self._number(sympy.Pow, number, sympy.S.Half)
+        is_named = isinstance(function, type)  # else it is a formula
+        return self._number(function, number) if is_named else _finite(function(number))
 
     def _function(self, name: str, parts: list[sympy.Expr]) -> sympy.Expr:
         first = parts[0]
@@ -231,6 +259,21 @@ class Writer:
         if name not in _MADE:
             raise ReadError(f"{name} is not known here")
         return _MADE[name](*parts)
+
+
+class AsWritten(Writer):
+    """Texts of statements: what is said of letters stays as it was written.
+
+    SymPy makes 1 of x/x and x of (√x)²; a proof has to say that it does, and where.
+    """
+
+    def _number(self, kind: Callable[..., sympy.Expr], *parts: sympy.Expr) -> sympy.Expr:
+        if all(part.is_number for part in parts):
+            return super()._number(kind, *parts)
+        return kind(*parts, evaluate=False)
+
+    def _turned(self, value: sympy.Expr) -> sympy.Expr:
+        return sympy.Transpose(value) if _is_matrix(value) else value
 
 
 def called(
@@ -298,26 +341,6 @@ def _blocks(axis: int) -> Callable[..., MatrixExpr]:
     return lambda *parts: reduce(lambda one, other: Stacked(one, other, axis), parts)
 
 
-def _transposed(value: sympy.Expr) -> sympy.Expr:
-    """The transpose; SymPy's own would cancel an inverse on the way."""
-    match value:
-        case sympy.Transpose():
-            return value.arg
-        case sympy.MatMul():
-            number, factors = value.as_coeff_matrices()
-            turned = sympy.MatMul(*map(_transposed, reversed(factors)))
-            return scaled(number, turned)
-        case sympy.MatAdd():
-            return sympy.MatAdd(*map(_transposed, value.args))
-        case sympy.HadamardProduct():
-            return sympy.HadamardProduct(*map(_transposed, value.args))
-        case sympy.Identity():
-            return value
-        case sympy.OneMatrix() | sympy.ZeroMatrix():
-            return value.func(*reversed(value.shape))
-    return sympy.Transpose(value)
-
-
 def _mean(matrix: MatrixExpr, axis: int) -> MatrixExpr:
     return Quotient(LineSum(matrix, axis), matrix.shape[axis])
 
@@ -333,8 +356,8 @@ def _variance(matrix: MatrixExpr) -> MatrixExpr:
     return _mean(_squared(_centred(matrix)), 1)
 
 
-def _number(value: sympy.Expr) -> sympy.Expr:
-    """A scalar that is a number, whatever its letters are."""
+def _finite(value: sympy.Expr) -> sympy.Expr:
+    """A number that has a value, whatever its letters are."""
     if value.has(sympy.zoo, sympy.nan, sympy.oo):
         raise ReadError("a number in it is divided by 0, which has no value")
     if value.has(sympy.I):
@@ -361,7 +384,7 @@ _MADE: Mapping[str, Callable[..., MatrixExpr]] = {
     "RMSNorm": lambda x: LineQuotient(x, Entrywise(_mean(_squared(x), 1), "√")),
     "sum": _sum_of_all,
     "tr": _trace,
-    "T": _transposed,
+    "T": sympy.Transpose,
     "inv": sympy.Inverse,
     "dist2": lambda x, y: negative(Distance(x, y)),
     "beside": _blocks(1),

@@ -240,7 +240,7 @@ def test_a_theorem_says_what_was_asked(every: int, least: int) -> None:
 
 
 def test_the_steps_of_a_derivation_are_put_in() -> None:
-    answer = equal(Attention().derivation(), "softmax(Q K^T / sqrt(d_k)) V")
+    answer = equal(Attention().derivation(), "softmax((Q / sqrt(d_k)) K^T) V")
     found = theorem(exported(json.loads(json.dumps(answer.certificate))))
     assert found.left == "(softmax e (over (Q *m (K^T)) (Num.sqrt d_k%:R))) *m V"
     assert found.letters == {"Q", "K", "V"}
@@ -259,7 +259,7 @@ def test_the_reader_can_tell_statements_apart() -> None:
     [
         ("shift", "separate: Σ_t e^(s_it + c_i) = e^(c_i) Σ_t e^(s_it)"),
         ("mask-deletes", "[[0, if l ≤ m], [−∞, otherwise]] = 0"),
-        ("permutation-equivariance", "delta: Σ_s δ_s,π(r) x_sl = x_π(r),l"),
+        ("permutation-equivariance", "delta: Σ_u Σ_q δ_u,π(s) x_uq w^K_ql = Σ_u x_π(s),u w^K_ul"),
     ],
 )
 def test_formulas_stand_beside_the_steps(name: str, said: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.fuzz import scalars
 from tests.fuzz.target import SEEDS, check_input
 from tests.fuzz.written import outcomes
 
@@ -36,3 +37,16 @@ def test_attentions_are_written_and_read_back() -> None:
     found = [*outcomes(120, 0)]
     assert [(own, one) for own, one in found if one.fails] == []
     assert sum("steps" in one.word or "form" in one.word for _, one in found) > 60
+
+
+def test_numbers_are_called_equal_only_where_both_sides_have_a_value() -> None:
+    found = [kind for kind, _ in scalars.outcomes(150, 0)]
+    assert "falsely" not in found
+    assert found.count("equal (for all sizes, where both sides are defined)") > 20
+
+
+def test_who_forgets_where_a_side_is_defined_is_caught() -> None:
+    class Forgetful:
+        summary = "equal (for all sizes)"
+
+    assert "falsely" in {kind for kind, _ in scalars.outcomes(30, 0, lambda *_, **__: Forgetful())}

@@ -378,7 +378,8 @@ def _spelled_chains(found: Exposition | None) -> list[tuple[str, b.Chain]]:
             sides = [left] * (len(one.lines) - 1) + [right]
             trees = [_line(each, one, side) for each, side in zip(one.lines, sides, strict=True)]
             reasons = [each.reason for each in one.lines]
-            links = tuple(zip(trees[1:], reasons[1:], strict=True))
+            said = zip(trees, trees[1:], reasons[1:], strict=False)
+            links = tuple((tree, why) for before, tree, why in said if tree != before)
             out.append((one.when, b.Chain(trees[0], links)))
     return out
 

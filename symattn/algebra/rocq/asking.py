@@ -39,8 +39,8 @@ def asked(theorems: Sequence[str], seconds: float) -> Iterator[str]:
                 )
             except subprocess.TimeoutExpired:
                 return "", f"coqc is not done in {seconds:g} s"
-            why = (ran.stderr.splitlines() or ["coqc refuses it"])[-1] if ran.returncode else ""
-            return ran.stdout, why
+            said = [line for line in ran.stderr.splitlines() if line.strip()]
+            return ran.stdout, (said or ["coqc refuses it"])[-1] if ran.returncode else ""
 
         lacking = compiled("symattn.v", library())[1] if theorems else ""
         for text in theorems:

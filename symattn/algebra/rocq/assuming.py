@@ -5,30 +5,49 @@ from __future__ import annotations
 import re
 from itertools import product
 
+import sympy
+
 from symattn.algebra.forms import Env, Form, Refused, linear, names, number
 from symattn.algebra.rocq.divisors import COLUMN, ROW
 from symattn.algebra.rocq.equations import Equation, have, some
 from symattn.algebra.rocq.sums import Rewriter
-from symattn.algebra.rocq.terms import identifier, nat
+from symattn.algebra.rocq.terms import bracketed, identifier, nat, to_power
 from symattn.algebra.texts import Atom, atoms_of, spelled
 
 
 class Assuming(Rewriter):
     """A checker that proves that divisors are not 0."""
 
+    def of_leaf(self, value: sympy.Basic, env: Env) -> Equation:
+        """A number of a rule that is neither rational nor a sum, product or power; 1/x, too."""
+        match value:
+            case sympy.Pow(base=base, exp=sympy.Integer() as power) if power < 0:
+                below = self.of_scalar(base, env)
+                self.not_zero(below, env)
+                poly = self.scalar(value, env)
+                return self.combined(lambda given: to_power(given[0], int(power)), poly, below)
+        return super().of_leaf(value, env)
+
     def not_zero(self, below: Equation, env: Env) -> None:
         """Show of the factors of a divisor what the hypothesis about it says of them."""
         poly = some(below.poly)
-        content, rest, _ = self.primitive(poly)
-        factors = [atom for atom, _ in atoms_of(content)]
-        factors += [("poly", frozenset(rest.items()))] if len(rest) > 1 else []
+        content, rest, lead = self.primitive(poly)
+        factors = {atom: "by rewrite {0}; ring." for atom, _ in atoms_of(content)}
+        if len(rest) > 1:
+            outside = bracketed(self.text({content: lead}))
+            factors["poly", frozenset(rest.items())] = (
+                f"transitivity ({outside} * ({{1}})); last by rewrite {{0}} mulr0.\nby ring."
+            )
         plain = self.plainly()
-        for atom in factors:
+        for atom, how in factors.items():
             if not ((plain.is_positive(atom) and plain.is_filled(atom)) or self.is_assumed(atom)):
-                self.assume(atom, below, env)
+                self.assume(atom, how, below, env)
 
-    def assume(self, atom: Atom, below: Equation, env: Env) -> None:
-        """Show of a factor of a divisor that it is not 0, or positive."""
+    def assume(self, atom: Atom, last: str, below: Equation, env: Env) -> None:
+        """Show of a factor of a divisor that it is not 0, or positive.
+
+        `last` proves that the divisor is 0 where the factor is.
+        """
         order, (how, places) = self.orders.get(atom, 1), self.by_hypothesis(below.left, env)
         free = frozenset().union(*map(names, places))
         own = sorted(free | self.needed(free), key=lambda name: int(name[1:]))
@@ -49,7 +68,7 @@ class Assuming(Rewriter):
                 *([first] if is_positive else []),
                 f"apply: contraNneq {given} => {zero}.",
                 *([f"apply/eqP; apply: (etrans {equal})."] if below.script else ["apply/eqP."]),
-                f"by rewrite {zero}; ring.",
+                last.format(zero, text),
             ]
         )
         pattern = re.sub(r"\\#\d+", r"[^],]+", re.escape(spelled(atom)))

@@ -47,6 +47,9 @@ class Exporting(Replay):
 def exported(certificate: Data, name: str = "statement") -> str:
     """The file of Rocq. Raises `Refused` for what has no lemma or no term there yet."""
     goal, uses, proof = goal_of(certificate["statement"]), certificate["uses"], certificate["proof"]
+    one, other = sides_of(goal)[:2]
+    if one == other:
+        raise Refused("both sides are the same expression, so that a theorem would say nothing")
     if certificate["letters_only"] and not proof.get("same"):
         proof = Tracing(goal, uses, False).proof(goal, [])
     if "cases" in proof or "half" in proof:

@@ -425,7 +425,9 @@ Ltac nn := cbv beta;
 Ltac nz :=
   lazymatch goal with
   | |- is_true (_ && _) => apply/andP; split; nz
-  | _ => first [done | assumption | solve [apply: lt0r_neq0; pos] | given]
+  | _ => first [done | assumption | solve [apply: lt0r_neq0; pos] | given
+    | match goal with H : is_true (?y != 0) |- is_true (?x != 0) => (* x = -y *)
+        solve [rewrite (_ : x = - y); [by rewrite oppr_eq0 | ring]] end]
   end.
 (* roots of roots *)
 Ltac roots := try rewrite -[4%N]/(2 * 2)%N exprM; rewrite ?sqr_sqrtr ?sqrtr_ge0 //;

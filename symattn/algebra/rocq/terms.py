@@ -192,10 +192,15 @@ def scalar(value: sympy.Basic, leaf: Callable[[sympy.Basic], str]) -> str:
             return f"({' + '.join(map(inner, value.args))})"
         case sympy.Mul():
             return f"({' * '.join(map(inner, value.args))})"
-        case sympy.Pow(exp=sympy.Integer() as power):
-            text = inner(value.base) if abs(power) == 1 else f"{inner(value.base)} ^+ {abs(power)}"
-            return f"({text})" if power > 0 else f"(({text})^-1)"
+        case sympy.Pow(exp=sympy.Integer() as power) if power > 0:
+            return to_power(inner(value.base), int(power))
     return leaf(value)
+
+
+def to_power(base: str, power: int) -> str:
+    """A whole power of a number."""
+    text = base if abs(power) == 1 else f"{bracketed(base)} ^+ {abs(power)}"
+    return f"({text})" if power > 0 else f"(({text})^-1)"
 
 
 def number(value: sympy.Basic) -> str:
@@ -211,9 +216,7 @@ def leaf_text(value: sympy.Basic) -> str:
         case sympy.Symbol():
             return identifier(value.name)
         case sympy.Pow(base=base, exp=sympy.Rational() as power):
-            base_text = root(number(base), int(power.q))
-            text = base_text if abs(power.p) == 1 else f"{bracketed(base_text)} ^+ {abs(power.p)}"
-            return f"({text})" if power > 0 else f"(({text})^-1)"
+            return to_power(root(number(base), int(power.q)), int(power.p))
         case sympy.exp(args=(inner,)):
             return f"(e {bracketed(number(inner))})"
         case sympy.tanh(args=(inner,)):
