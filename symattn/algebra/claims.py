@@ -32,7 +32,7 @@ from symattn.nodes.normalise import Normaliser, RowMax
 from symattn.nodes.operators import together
 from symattn.nodes.scale import Quotient
 from symattn.nodes.spell import Speller
-from symattn.nodes.written import CONSTANTS, AsWritten, spread
+from symattn.nodes.written import CONSTANTS, AsWritten, put_in, spread
 from symattn.notation import tree as t
 from symattn.step import HEAD, check_shapes
 
@@ -149,7 +149,7 @@ class Goal:
         """The goal with numbers and sizes put in."""
 
         def at(one: sympy.Basic) -> sympy.Basic:
-            return one.xreplace(dict(values))
+            return put_in(one, values)
 
         one, other = (tuple((n, at(e)) for n, e in steps) for steps in self.steps)
         where = tuple((at(a), at(b)) for a, b in self.where)

@@ -50,6 +50,7 @@ from symattn.language.shapes import SQUARE, GivenShape
 from symattn.language.statement import Written, readings
 from symattn.nodes.base import shape_of
 from symattn.nodes.defined import expanded
+from symattn.nodes.written import put_in
 from symattn.step import MOST_OF_A_SIZE, Step, check_shapes, listed_sizes
 
 Answer = Literal["equal", "proven", "holds at the sizes tried", "different", "refuted", "undecided"]
@@ -428,7 +429,7 @@ def _with_value(statement: Statement, name: sympy.Basic, value: sympy.Basic) -> 
             raise SymattnError(
                 f"where: {name} = {value}: set this size in the derivation, not here"
             )
-        return meaning.xreplace({name: value})
+        return put_in(meaning, {name: value})
 
     def side_of(side: Side) -> Side:
         return Side(value_of(side.meaning), tuple(map(value_of, side.needs)))

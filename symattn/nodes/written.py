@@ -62,6 +62,13 @@ _SCALAR: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "σ": lambda x: 1 / (1 + sympy.exp(-x)),
     "SiLU": lambda x: x / (1 + sympy.exp(-x)),
 }
+
+#: What numbers are made of.
+_JOINED = (
+    *(sympy.Add, sympy.Mul, sympy.Pow),
+    *(kind for kind in _SCALAR.values() if isinstance(kind, type)),
+)
+
 #: The nodes that statements call by their words.
 _NODES = (
     *("softmax", "colsoftmax", "softmax1", "ratio", "sparsemax", "hardmax", "unit", "rotary"),
@@ -274,6 +281,22 @@ class AsWritten(Writer):
 
     def _turned(self, value: sympy.Expr) -> sympy.Expr:
         return sympy.Transpose(value) if _is_matrix(value) else value
+
+
+def put_in(expr: sympy.Basic, values: Mapping[sympy.Basic, sympy.Basic]) -> sympy.Basic:
+    """An expression with values in the place of letters and sizes, and else as it was written.
+
+    With y for x, x/y is y/y. Sizes are compared, so that what is made of them alone is evaluated.
+    """
+    if expr in values:
+        return values[expr]
+    parts = [put_in(part, values) for part in expr.args]
+    if all(new is old for new, old in zip(parts, expr.args, strict=True)):
+        return expr
+    symbols = set[sympy.Basic]().union(*(part.free_symbols for part in parts))
+    if type(expr) in _JOINED and not all(symbol.is_integer for symbol in symbols):
+        return expr.func(*parts, evaluate=False)
+    return expr.func(*parts)
 
 
 def called(

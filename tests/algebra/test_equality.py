@@ -277,6 +277,27 @@ def test_where_a_value_may_be_missing_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "where", "partial"),
+    [
+        ("x / x = 1", [], True),
+        ("x - x / x = x - 1", [], True),
+        ("-(x / x) A = -A", [], True),
+        ("2 (x A / x) = 2 A", [], True),
+        ("x / y = 1", ["x = y"], True),
+        ("x / y = 1", ["x = 2", "y = 2"], False),
+        ("0 / (x^2 + 1) = 0", [], True),
+        ("x / exp(x) = x exp(-x)", [], False),
+        ("d_k / d_k = 1", [], False),
+        ("(x A)^T = x A^T", [], False),
+    ],
+)
+def test_numbers_stand_as_they_are_written(statement: str, where: list[str], partial: bool) -> None:
+    answer = equal(statement, where=where, shapes={x: "scalar" for x in "xy" if x in statement})
+    assert answer.verdict == "equal", answer
+    assert answer.partial is partial
+
+
+@pytest.mark.parametrize(
     ("statement", "positive", "side"),
     [
         ("exp(ln(A)) = A", ["A"], "right"),
