@@ -91,7 +91,7 @@ class Document:
         field = "rcfType" if "Num.sqrt" in body else "realFieldType"
         variables = f"Variables (R : {field}) (e : exponential R)"
         variables += " (ln : logarithm e)" if re.search(r"\bln\b", body) else ""
-        variables += " (t : circle R)" if re.search(r"\b(cos|sin) t\b", body) else ""
+        variables += " (t : circle R)" if re.search(r"\b(cosine|sine) t\b", body) else ""
         return (
             f"(* {lines} *)\n{_HEAD}\nSection Statement.\n{variables}.\n{body}\n"
             f"End Statement.\nPrint Assumptions {self.name}.\n"

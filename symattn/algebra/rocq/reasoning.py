@@ -189,7 +189,7 @@ class Reasoning(Spelling):
                     yield f"{name} ^+ {self.orders[atom]} = {value}%:R", "ltac:(roots)"
                 case ("fn", "sin", items) if ("fn", "cos", items) in names_:
                     other = names_["fn", "cos", items]
-                    angle = f"(sin2 t ({self.text(dict(items))}))"
+                    angle = f"(sine_sqr t ({self.text(dict(items))}))"
                     yield f"{name} ^+ 2 = 1 - {other} ^+ 2", angle
 
     def combined(self, template: Template, out: Poly, *about: Equation | Poly) -> Equation:
@@ -214,7 +214,7 @@ class Reasoning(Spelling):
     def applied_to(self, one: Equation, function: str) -> Equation:
         """A function of both sides."""
         left, right = (f"{function} {bracketed(side)}" for side in (one.left, one.right))
-        name = {"e": "ex e", "ln": "lg ln"}.get(function, function)
+        name = {"e": "exf e", "ln": "lg ln"}.get(function, function)
         return Equation(
             left,
             right,
@@ -435,18 +435,18 @@ class Functions(Reasoning):
 
     def of_angle(self, name: str, inner: Poly, poly: Poly) -> Equation:
         """Cosine or sine of a sum."""
-        left, angles = f"{name} t {bracketed(self.text(inner))}", terms_of(inner)
+        left, angles = f"{FUNCTIONS[name]} {bracketed(self.text(inner))}", terms_of(inner)
         if any(abs(c) != 1 for _, c in angles):
             raise Refused("a multiple of an angle has no proof in Rocq yet")
         names_ = {
-            ("fn", word, frozenset({(mono, Fraction(1))})): f"({word} t v{k})"
+            ("fn", word, frozenset({(mono, Fraction(1))})): f"({FUNCTIONS[word]} v{k})"
             for k, (mono, _) in enumerate(angles)
             for word in ("cos", "sin")
         }
         sum_ = " + ".join(f"v{k}" if c > 0 else f"- (v{k})" for k, (_, c) in enumerate(angles))
         variables = " ".join(f"v{k}" for k in range(len(angles)))
-        facts = " ".join(f"(sin2 t v{k})" for k in range(len(angles)))
-        lemma = f"forall {variables} : R, {name} t ({sum_}) = {self.text(poly, None, names_)}"
-        proof = f"move=> {variables}; rewrite ?(cosD, sinD, cosN, sinN); ring: {facts}."
+        facts = " ".join(f"(sine_sqr t v{k})" for k in range(len(angles)))
+        lemma = f"forall {variables} : R, {FUNCTIONS[name]} ({sum_}) = {self.text(poly, None, names_)}"
+        proof = f"move=> {variables}; rewrite ?(cosineD, sineD, cosineN, sineN); ring: {facts}."
         values = " ".join(f"({self.term(mono, Fraction(1))})" for mono, _ in angles)
         return self.known(poly, left, (f"exact: (@{self.identity(lemma, proof)} {values}).",))

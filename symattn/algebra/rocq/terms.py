@@ -27,22 +27,22 @@ NODES: Mapping[tuple[str, str], str] = {
     ("Softmax", "0"): "(softmax e {0}^T)^T",
     ("Softmax", "1∞"): "softmax_oo e {0}",
     ("OffByOneSoftmax", "1"): "softmax1 e {0}",
-    ("RowRatio", "1"): "ratio {0}",
+    ("RowRatio", "1"): "rowratio {0}",
     ("LineSum", "1"): "rowsum {0}",
     ("LineSum", "0"): "colsum {0}",
     ("LineQuotient", "1"): "rowquot {0} {1}",
     ("LineQuotient", "0"): "colquot {0} {1}",
-    ("Quotient", ""): "over {0} {1}",
+    ("Quotient", ""): "divmx {0} {1}",
     ("EntryQuotient", ""): "hquot {0} {1}",
     ("SoftCap", ""): "softcap e {0} {1}",
-    ("Diagonal", "1"): "diagc {0}",
-    ("Diagonal", "0"): "diagr {0}",
+    ("Diagonal", "1"): "diag_mx {0}^T",
+    ("Diagonal", "0"): "diag_mx {0}",
     ("Exponential", ""): "map_mx e {0}",
     ("Entrywise", "σ"): "map_mx (sigmoid e) {0}",
     ("Entrywise", "tanh"): "map_mx (tanh e) {0}",
     ("Entrywise", "ln"): "map_mx ln {0}",
-    ("Entrywise", "cos"): "map_mx (cos t) {0}",
-    ("Entrywise", "sin"): "map_mx (sin t) {0}",
+    ("Entrywise", "cos"): "map_mx (cosine t) {0}",
+    ("Entrywise", "sin"): "map_mx (sine t) {0}",
     ("Exponential", "∞"): "map_mx (exo e) {0}",
     ("Entrywise", "√"): "map_mx Num.sqrt {0}",
     ("Distance", ""): "minus_dist2 {0} {1}",
@@ -67,8 +67,8 @@ FUNCTIONS: Mapping[str, str] = {
     "tanh": "tanh e",
     "σ": "sigmoid e",
     "ln": "ln",
-    "cos": "cos t",
-    "sin": "sin t",
+    "cos": "cosine t",
+    "sin": "sine t",
 }
 
 #: The nodes whose entries may be −∞.
@@ -77,7 +77,7 @@ _HIDING = ("Masked", "Causal", "Padding")
 #: Names that mean something else in Rocq, or in what stands before a theorem.
 _TAKEN = {
     *(word for text in (*NODES.values(), *FUNCTIONS.values()) for word in re.findall(r"\w+", text)),
-    *("R", "sum", "ent", "ap", "plus", "exo", "pos", "nz", "ex", "Prop", "Set", "Type", "SProp"),
+    *("R", "sumto", "ent", "permn", "add_oo", "exo", "pos", "nz", "exf", "Prop", "Set", "Type", "SProp"),
     *("as", "at", "by", "do", "else", "end", "exists", "fix", "for", "forall", "fun", "if", "in"),
     *("is", "let", "match", "return", "then", "using", "where", "with", "of", "Some", "None"),
 }
@@ -148,7 +148,7 @@ def _term(term: Term, places: Places) -> list[str]:
             factors = factors_of(term)
             return [plain(places.get(one) or identifier(one)) for one in factors]
         case ("π", name, back, inner):
-            return [f"(ap {identifier(name)}{'^-1' if back else ''} {nat(inner, places)})"]
+            return [f"(permn {identifier(name)}{'^-1' if back else ''} {nat(inner, places)})"]
     raise Refused("a quotient of sizes has no term in Rocq yet")
 
 

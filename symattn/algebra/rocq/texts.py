@@ -141,7 +141,7 @@ class Spelling(Checker):
             case ("poly", items):
                 return f"({self.text(dict(items), places, names_)})"
             case ("fn", "cos" | "sin" as name, items):
-                return f"{name} t ({self.text(dict(items), places)})"
+                return f"{FUNCTIONS[name]} ({self.text(dict(items), places)})"
             case ("fn", "ln", items):
                 return f"ln ({self.text(dict(items), places)})"
         raise Refused(
@@ -170,7 +170,7 @@ class Spelling(Checker):
                 return inner(value)
             case r.Plus(terms) if hides:
                 first, *others = (bracketed(self.rule_text(one, env, True, depth)) for one in terms)
-                return reduce(lambda one, other: f"(plus {one} {other})", others, first)
+                return reduce(lambda one, other: f"(add_oo {one} {other})", others, first)
             case r.Exp(body):
                 return f"{'exo e' if self.may_hide(body) else 'e'} {bracketed(inner(body))}"
             case r.Total(body, index, size):
@@ -207,7 +207,7 @@ class Spelling(Checker):
             return self.rule_text(r.rule_of(self.here.means[name], i, j), env, False, depth)
         row, column = (self.index_text(one, env) for one in (i, j))
         if name in self.permuted:
-            return f"(ap {identifier(name)} {row} == {plain(column)})%N%:R"
+            return f"(permn {identifier(name)} {row} == {plain(column)})%N%:R"
         if {name, name.removesuffix("⁻¹")} & {*self.here.means, *self.permuted}:
             raise Refused("the inverse of a letter with a meaning has no term in Rocq yet")
         return f"ent {letter(name)} {row} {column}"

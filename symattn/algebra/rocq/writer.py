@@ -36,7 +36,7 @@ from symattn.algebra.rocq.equations import (
     turned,
     within,
 )
-from symattn.algebra.rocq.terms import bracketed, fraction, identifier, letter, nat
+from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, fraction, identifier, letter, nat
 from symattn.algebra.rocq.texts import operation
 from symattn.algebra.scope import Needs
 from symattn.algebra.sums import Found, Step
@@ -196,7 +196,7 @@ class Entries(Assuming):
         for piece, one in zip(pieces.parts, sums, strict=True):
             (value,) = piece.inside
             over = within([(piece.index, piece.count)], value)
-            alone = Equation(over.right, value.right, ("exact: sum_one.",), one.poly)
+            alone = Equation(over.right, value.right, ("exact: sumto_one.",), one.poly)
             rewritten = self.chain(over, alone if piece.alone else one)
             heads.append(replace(rewritten, poly=one.poly))
         cut = self.cut(rule, env, left, pieces)
@@ -215,7 +215,7 @@ class Entries(Assuming):
         every = f"(fun {identifier('#whole')} => {at(variable('#whole'))})"
         *before, last = pieces.parts
         if not before:
-            return Equation(left, over(last), (f"exact: (sum_first {every}).",) * last.alone)
+            return Equation(left, over(last), (f"exact: (sumto_first {every}).",) * last.alone)
         low, rests = number(0), list[Piece]()
         for piece in before:
             count = plus_form(pieces.size, low, -1)
@@ -226,7 +226,7 @@ class Entries(Assuming):
         for name, rest, piece, after in zip(given, rests, before, [*rests[1:], last], strict=True):
             sizes = (nat(one.count) for one in (rest, piece, after))
             places = (function(one.at, one.index) for one in (rest, piece, after))
-            words = f"@sum_cut _ {every} {' '.join([*sizes, *places])}"
+            words = f"@sumto_cut _ {every} {' '.join([*sizes, *places])}"
             proof = (f"apply: ({words}) => [|? ?|? ?]; places.",)
             right = f"{over(piece)} + {bracketed(over(after))}"
             script += have(name, Equation(over(rest), right, proof))
@@ -319,7 +319,7 @@ class ProofWriter(Entries):
             case ("fn", "cos" | "sin" as name, _):
                 (moved,) = inside
                 one = self.chain(
-                    self.applied_to(moved, f"{name} t"), self.of_angle(name, some(moved.poly), out)
+                    self.applied_to(moved, FUNCTIONS[name]), self.of_angle(name, some(moved.poly), out)
                 )
             case _:
                 raise Refused(f"{atom[1]} of another index has no proof in Rocq yet")
@@ -395,7 +395,7 @@ class ProofWriter(Entries):
             lambda g: g[0], lambda g: f"{g[1]} * ({g[2]})", whole, single(atom), rest
         )
         name = self.fresh("met")
-        script = (f"apply: meet => {name}.", f"by rewrite (_ : {index} = {nat(value)}) //; places.")
+        script = (f"apply: delta_meet => {name}.", f"by rewrite (_ : {index} = {nat(value)}) //; places.")
         right = f"{self.text(single(atom))} * ({moved.left})"
         same = Equation(apart.right, right, script)
         put_in = self.combined(
