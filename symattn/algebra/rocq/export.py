@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import sympy
@@ -12,14 +14,17 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.certificate import Checker, Replay
 from symattn.algebra.claims import Data, Goal, goal_of, meant
 from symattn.algebra.forms import Refused, number, plus_form, variable
+from symattn.algebra.proof_lines import renamed
 from symattn.algebra.rocq.comments import Comments
-from symattn.algebra.rocq.divisors import divisors_of
+from symattn.algebra.rocq.divisors import COLUMN, ROW, divided, divisors_of
 from symattn.algebra.rocq.equations import Equation, Piece, Pieces, have, indented
 from symattn.algebra.rocq.sums import unit_name
 from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
 from symattn.algebra.rocq.writer import ProofWriter
 from symattn.algebra.texts import Atom
 from symattn.algebra.traces import Tracing
+from symattn.nodes.spell import Speller
+from symattn.notation.text import line
 
 _HEAD = """\
 From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
@@ -34,14 +39,18 @@ Local Open Scope ring_scope.
 class Exporting(Replay):
     """A replay that keeps the equations of its run."""
 
-    def __init__(self, goal: Goal, uses: Sequence[Data], orders: dict[Atom, int]) -> None:
+    def __init__(
+        self, goal: Goal, uses: Sequence[Data], orders: dict[Atom, int], empty: frozenset[str]
+    ) -> None:
         super().__init__(goal, uses, False)
-        self.orders, self.comments = orders, Comments(self.goal)
+        self.orders, self.comments, self.empty = orders, Comments(self.goal), empty
         self.divisors = divisors_of(goal, sides_of(goal))
 
     def checker(self, steps: Sequence[Data], positive: Sequence[str] = ()) -> Checker:  # type: ignore[override]
         """A checker whose run becomes a script."""
-        return ProofWriter(steps, positive, self.orders, self.comments, self.divisors)
+        out = ProofWriter(steps, positive, self.orders, self.comments, self.divisors)
+        out.here = replace(out.here, empty=self.empty)
+        return out
 
 
 def exported(certificate: Data, name: str = "statement") -> str:
@@ -51,13 +60,26 @@ def exported(certificate: Data, name: str = "statement") -> str:
         proof = Tracing(goal, uses, False).proof(goal, [])
     if "cases" in proof or "half" in proof:
         raise Refused("cases of sizes have no proof in Rocq yet")
-    orders: dict[Atom, int] = {}
-    while True:
-        before, replay = dict(orders), Exporting(goal, uses, orders)
-        replay.check(proof, replay.goal)
-        if orders == before:
+    sides = sides_of(goal)
+    wide = {str(size) for size in getattr(goal.left, "shape", ())}  # an entry is within them
+    sizes = [one for one in sizes_in(sides) if one not in wide | divided(goal, sides)]
+    replay = _replayed(goal, uses, proof, frozenset())
+    for more in (sizes, *([one] for one in sizes)):
+        with suppress(Refused):
+            replay = _replayed(goal, uses, proof, replay.empty.union(more))
+        if replay.empty.issuperset(sizes):
             break
     return Document(replay, identifier(name.replace("-", "_"))).text(certificate)
+
+
+def _replayed(goal: Goal, uses: Sequence[Data], proof: Data, empty: frozenset[str]) -> Exporting:
+    """The replay of a proof in which these sizes may be 0. Raises `Refused` where they may not."""
+    orders: dict[Atom, int] = {}
+    while True:
+        before, replay = dict(orders), Exporting(goal, uses, orders, empty)
+        replay.check(proof, replay.goal)
+        if orders == before:
+            return replay
 
 
 def sides_of(goal: Goal) -> list[sympy.Basic]:
@@ -75,16 +97,18 @@ class Document:
         self.writers: list[Any] = [run.checker for run in replay.runs]
         self.name = name
         parts = sides_of(self.goal)
+        wide = {str(size) for size in getattr(self.goal.left, "shape", ())}
+        self.empty = (wide - divided(self.goal, parts)) | replay.empty
         self.sides = parts[:2]
         found = {s for part in parts for s in part.atoms(sympy.MatrixSymbol)}
         self.letters = sorted(found, key=lambda one: one.name)
-        self.sizes = sizes_in([*parts, *(s for one in found for s in one.shape)])
+        self.sizes = sizes_in(parts)
         symbols = {s for part in parts for s in part.free_symbols if isinstance(s, sympy.Symbol)}
         self.numbers = sorted({s for s in symbols if s.name not in self.sizes}, key=str)
 
     def text(self, certificate: Data) -> str:
         """The whole file."""
-        lines = "\n   ".join(self.goal.lines(certificate["statement"]))
+        lines = "\n   ".join([*self.goal.lines(certificate["statement"]), *self.said()])
         lines = re.sub(r'\(\*|\*\)|"', "", lines)  # it ends with the comment that it stands in
         theorem = self.theorem()
         body = "\n".join([*self.identities(), *theorem])
@@ -96,6 +120,21 @@ class Document:
             f"(* {lines} *)\n{_HEAD}\nSection Statement.\n{variables}.\n{body}\n"
             f"End Statement.\nPrint Assumptions {self.name}.\n"
         )
+
+    def said(self) -> Iterator[str]:
+        """What is assumed besides, in the letters of the statement."""
+        filled = [one for one in self.sizes if one not in self.empty]
+        if filled:
+            yield f"where {', '.join(filled)} ≥ 1"
+        own = {ROW: sympy.Symbol("i", integer=True), COLUMN: sympy.Symbol("j", integer=True)}
+        for one in self.divisors:
+            rule = renamed(one.value, own, [*"ltrsuqw"])
+            what = {"!=": "≠", "<=": "≥", "<": ">"}[one.sign]
+            yield (
+                f"where {line(Speller().rule(rule))} {what} 0"
+                if not one.inverted
+                else (f"where {one.inverted} has an inverse")
+            )
 
     def identities(self) -> Iterator[str]:
         """Identities of polynomials."""
@@ -118,7 +157,8 @@ class Document:
     def assumed(self) -> Iterator[tuple[str, str]]:
         """What is assumed, and what is done with it: sizes, positive letters, equations."""
         for k, one in enumerate(self.sizes):
-            yield f"(0 < {identifier(one)})%N", f"k'size{k}"
+            if one not in self.empty:
+                yield f"(0 < {identifier(one)})%N", f"k'size{k}"
         for one in self.letters:
             name = identifier(one.name)
             if one.name in self.goal.positive:

@@ -164,7 +164,7 @@ class Reasoning(Spelling):
     def plainly(self) -> Checker:
         """A checker that knows the same letters and ranges, to ask for signs."""
         out = Checker((), tuple(self.positive))
-        out.sizes, out.count = {**self.sizes}, self.count
+        out.sizes, out.count, out.here = {**self.sizes}, self.count, self.here
         out.permuted.update(self.permuted)
         return out
 
@@ -446,7 +446,9 @@ class Functions(Reasoning):
         sum_ = " + ".join(f"v{k}" if c > 0 else f"- (v{k})" for k, (_, c) in enumerate(angles))
         variables = " ".join(f"v{k}" for k in range(len(angles)))
         facts = " ".join(f"(sine_sqr t v{k})" for k in range(len(angles)))
-        lemma = f"forall {variables} : R, {FUNCTIONS[name]} ({sum_}) = {self.text(poly, None, names_)}"
+        lemma = (
+            f"forall {variables} : R, {FUNCTIONS[name]} ({sum_}) = {self.text(poly, None, names_)}"
+        )
         proof = f"move=> {variables}; rewrite ?(cosineD, sineD, cosineN, sineN); ring: {facts}."
         values = " ".join(f"({self.term(mono, Fraction(1))})" for mono, _ in angles)
         return self.known(poly, left, (f"exact: (@{self.identity(lemma, proof)} {values}).",))

@@ -132,7 +132,9 @@ class Rewriter(Functions):
                 case ("sum", sizes, mono):
                     script = within(sizes, self.with_names(mono, kept)).script
                 case ("fn", "cos" | "sin" as name, items) if order == 1:
-                    script = self.applied_to(self.items_with_names(items, kept), FUNCTIONS[name]).script
+                    script = self.applied_to(
+                        self.items_with_names(items, kept), FUNCTIONS[name]
+                    ).script
                 case ("poly", items) if order == 1:
                     script = self.items_with_names(items, kept).script
                 case _:

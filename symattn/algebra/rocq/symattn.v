@@ -120,6 +120,51 @@ Definition lengths (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) : 'cV[R]
 Definition unit_rows (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) : 'M[R]_(n, m) :=
   \matrix_(i, j) (A i j / Num.sqrt (\sum_l A i l ^+ 2)).
 
+(* ---- the same in MathComp's own words ---- *)
+
+Section Bridges.
+Variables (R : realFieldType) (e : exponential R) (n m : nat).
+Implicit Types (A B S : 'M[R]_(n, m)).
+Lemma rowsumE A : rowsum A = A *m const_mx 1.
+Proof. by apply/matrixP => i j; rewrite !mxE; apply: eq_bigr => l _; rewrite mxE mulr1. Qed.
+Lemma colsumE A : colsum A = const_mx 1 *m A.
+Proof. by apply/matrixP => i j; rewrite !mxE; apply: eq_bigr => l _; rewrite mxE mul1r. Qed.
+Lemma rowratioE A : rowratio A = rowquot A (rowsum A).
+Proof. by apply/matrixP => i j; rewrite !mxE. Qed.
+Lemma softmaxE S : softmax e S = rowratio (map_mx e S).
+Proof. by apply/matrixP => i j; rewrite !mxE; congr (_ / _); apply: eq_bigr => l _; rewrite mxE. Qed.
+Lemma softmax_ooE S : softmax_oo e (map_mx Some S) = softmax e S.
+Proof. by apply/matrixP => i j; rewrite !mxE; congr (_ / _); apply: eq_bigr => l _; rewrite mxE. Qed.
+Lemma divmxE A c : divmx A c = c^-1 *: A.
+Proof. by apply/matrixP => i j; rewrite !mxE mulrC. Qed.
+Lemma rowquotE A r : rowquot A r = diag_mx (map_mx (@GRing.inv R) r)^T *m A.
+Proof. by apply/matrixP => i j; rewrite mul_diag_mx !mxE mulrC. Qed.
+Lemma colquotE A c : colquot A c = A *m diag_mx (map_mx (@GRing.inv R) c).
+Proof. by apply/matrixP => i j; rewrite mul_mx_diag !mxE. Qed.
+Lemma hquotE A B : hquot A B = had A (map_mx (@GRing.inv R) B).
+Proof. by apply/matrixP => i j; rewrite !mxE. Qed.
+Lemma softcapE A c : softcap e A c = c *: map_mx (tanh e) (divmx A c).
+Proof. by apply/matrixP => i j; rewrite !mxE. Qed.
+Lemma tanhE x : tanh e x = 2%:R * sigmoid e (2%:R * x) - 1.
+Proof.
+have p : 1 + e (2%:R * x) != 0 by apply/lt0r_neq0/addr_gt0; rewrite ?ltr01 ?ex_gt0.
+by rewrite /tanh /sigmoid addrC; field.
+Qed.
+Lemma causalE : causal R n m m = const_mx (Some 0).
+Proof. by apply/matrixP => i j; rewrite !mxE ltnW // ltn_addl. Qed.
+Lemma paddingE : padding R n m m = const_mx (Some 0).
+Proof. by apply/matrixP => i j; rewrite !mxE ltn_ord. Qed.
+End Bridges.
+Lemma lengthsE (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) i :
+  lengths A i 0 ^+ 2 = (A *m A^T) i i.
+Proof.
+have p : 0 <= \sum_l A i l ^+ 2 by apply: sumr_ge0 => l _; exact: sqr_ge0.
+by rewrite !mxE sqr_sqrtr //; apply: eq_bigr => l _; rewrite mxE expr2.
+Qed.
+Lemma unit_rowsE (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) :
+  unit_rows A = rowquot A (lengths A).
+Proof. by apply/matrixP => i j; rewrite !mxE. Qed.
+
 (* ---- entries at natural numbers ---- *)
 
 (* Σ_(l < n) f(l) *)
@@ -134,6 +179,8 @@ Definition permn n (s : 'S_n) (i : nat) : nat := if insub i is Some i then s i :
 
 Lemma entE (R : realFieldType) n m (A : 'M[R]_(n, m)) (i : 'I_n) (j : 'I_m) : A i j = ent A i j.
 Proof. by rewrite /ent !valK. Qed.
+Lemma sumtoE (R : realFieldType) n (f : nat -> R) : sumto n f = \sum_(0 <= l < n) f l.
+Proof. by rewrite big_mkord. Qed.
 Lemma permnE n (s : 'S_n) (i : 'I_n) : permn s i = s i. Proof. by rewrite /permn valK. Qed.
 Lemma permn_lt n (s : 'S_n) i : (i < n)%N -> (permn s i < n)%N.
 Proof. by move=> p; rewrite /permn insubT /=. Qed.

@@ -77,7 +77,21 @@ _HIDING = ("Masked", "Causal", "Padding")
 #: Names that mean something else in Rocq, or in what stands before a theorem.
 _TAKEN = {
     *(word for text in (*NODES.values(), *FUNCTIONS.values()) for word in re.findall(r"\w+", text)),
-    *("R", "sumto", "ent", "permn", "add_oo", "exo", "pos", "nz", "exf", "Prop", "Set", "Type", "SProp"),
+    *(
+        "R",
+        "sumto",
+        "ent",
+        "permn",
+        "add_oo",
+        "exo",
+        "pos",
+        "nz",
+        "exf",
+        "Prop",
+        "Set",
+        "Type",
+        "SProp",
+    ),
     *("as", "at", "by", "do", "else", "end", "exists", "fix", "for", "forall", "fun", "if", "in"),
     *("is", "let", "match", "return", "then", "using", "where", "with", "of", "Some", "None"),
 }
@@ -311,7 +325,9 @@ def _filled(template: str, expr: MatrixExpr, inner: Callable[[sympy.Basic], str]
     return template.format(*args, rows=rows, columns=columns)
 
 
-def sizes_in(parts: Iterable[sympy.Basic]) -> list[str]:
+def sizes_in(parts: Sequence[sympy.Basic]) -> list[str]:
     """The names of the sizes in expressions, in an order that is always the same."""
-    symbols = {symbol for part in parts for symbol in part.free_symbols if symbol.is_Symbol}
+    letters = {letter for part in parts for letter in part.atoms(sympy.MatrixSymbol)}
+    whole = [*parts, *(size for letter in letters for size in letter.shape)]
+    symbols = {symbol for part in whole for symbol in part.free_symbols if symbol.is_Symbol}
     return sorted(s.name for s in symbols if s == symbol_of_size(s.name))

@@ -319,7 +319,8 @@ class ProofWriter(Entries):
             case ("fn", "cos" | "sin" as name, _):
                 (moved,) = inside
                 one = self.chain(
-                    self.applied_to(moved, FUNCTIONS[name]), self.of_angle(name, some(moved.poly), out)
+                    self.applied_to(moved, FUNCTIONS[name]),
+                    self.of_angle(name, some(moved.poly), out),
                 )
             case _:
                 raise Refused(f"{atom[1]} of another index has no proof in Rocq yet")
@@ -395,7 +396,10 @@ class ProofWriter(Entries):
             lambda g: g[0], lambda g: f"{g[1]} * ({g[2]})", whole, single(atom), rest
         )
         name = self.fresh("met")
-        script = (f"apply: delta_meet => {name}.", f"by rewrite (_ : {index} = {nat(value)}) //; places.")
+        script = (
+            f"apply: delta_meet => {name}.",
+            f"by rewrite (_ : {index} = {nat(value)}) //; places.",
+        )
         right = f"{self.text(single(atom))} * ({moved.left})"
         same = Equation(apart.right, right, script)
         put_in = self.combined(
