@@ -260,9 +260,9 @@ class Theorem:
 #: Hypotheses: about a size, about all entries, about matrices or numbers.
 _HYPOTHESES = (
     r"\((?P<left>.*) (?P<sign><) (?P<right>.*)\)%N",
-    r"\(forall i j, (?P<left>.*) (?P<sign><) (?P<right>.*) i j\)",
+    r"\(forall i j, (?P<left>.*) (?P<sign><=?) (?P<right>.*) i j\)",
     r"\(forall i j, (?P<left>.*) i j (?P<sign>!=) (?P<right>.*)\)",
-    r"(?P<left>.*) (?P<sign><|!=|=) (?P<right>.*)",
+    r"(?P<left>.*) (?P<sign><=?|!=|=) (?P<right>.*)",
 )
 
 
@@ -275,6 +275,8 @@ def _holds(hypothesis: str, known: Mapping[str, Any]) -> bool:
     match found["sign"]:
         case "<":
             return bool(np.all(left < right))
+        case "<=":
+            return bool(np.all(left <= right))
         case "!=":
             return bool(np.all(left != right))
     return agree(left, right)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import product
 
 from symattn.algebra.forms import Env, Form, Refused, linear, names, number
@@ -10,7 +9,8 @@ from symattn.algebra.rocq.divisors import COLUMN, ROW
 from symattn.algebra.rocq.equations import Equation, have, some
 from symattn.algebra.rocq.sums import Rewriter
 from symattn.algebra.rocq.terms import identifier, nat
-from symattn.algebra.texts import Atom, atoms_of, spelled
+from symattn.algebra.rocq.texts import anywhere
+from symattn.algebra.texts import Atom, atoms_of
 
 
 class Assuming(Rewriter):
@@ -24,7 +24,10 @@ class Assuming(Rewriter):
         factors += [("poly", frozenset(rest.items()))] if len(rest) > 1 else []
         plain = self.plainly()
         for atom in factors:
-            if not ((plain.is_positive(atom) and plain.is_filled(atom)) or self.is_assumed(atom)):
+            if not (
+                (plain.is_positive(atom) and plain.is_filled(atom))
+                or self.is_assumed(atom) in ("0 <", "0 !=")
+            ):
                 self.assume(atom, below, env)
 
     def assume(self, atom: Atom, below: Equation, env: Env) -> None:
@@ -52,12 +55,13 @@ class Assuming(Rewriter):
                 f"by rewrite {zero}; ring.",
             ]
         )
-        pattern = re.sub(r"\\#\d+", r"[^],]+", re.escape(spelled(atom)))
-        self.assumed.append((re.compile(pattern), "0 <" if is_positive else "0 !="))
+        self.assumed.append((anywhere(atom), "0 <" if is_positive else "0 !="))
 
     def by_hypothesis(self, text: str, env: Env) -> tuple[str, tuple[Form, ...]]:
         """The proof that a divisor is not 0 from the hypothesis about it, and at which places."""
         for k, one in enumerate(self.divisors):
+            if one.sign != "!=":
+                continue
             if not one.shape and self.rule_text(one.value, {}) == text:
                 return f"exact: k'divisor{k}", ()
             rows, columns = (linear(size, {}) for size in one.shape or (1, 1))

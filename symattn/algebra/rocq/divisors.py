@@ -7,7 +7,7 @@ else than the statement.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import sympy
@@ -16,7 +16,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.claims import Goal, permutations_in
 from symattn.algebra.forms import Refused, linear, variable
 from symattn.algebra.rocq.terms import bracketed, identifier, kind_of, number, templated
-from symattn.algebra.texts import Items
+from symattn.algebra.texts import Atom, Items
 from symattn.algebra.traces import Tracer
 from symattn.nodes import rule as r
 
@@ -49,6 +49,16 @@ class Divisor:
     shape: tuple[sympy.Expr, ...] = ()
     inverted: str = ""
     sign: str = "!="
+    items: Items = frozenset()
+
+    @property
+    def atom(self) -> Atom | None:
+        """The entry of a letter, or the number, of which a sign is assumed."""
+        match [*self.items]:
+            case [(mono, 1)] if self.sign != "!=" and len(mono) == 1:
+                ((atom, p),) = mono
+                return atom if p == 1 and atom[0] in ("entry", "name") else None
+        return None
 
     @property
     def hypothesis(self) -> str:
@@ -66,7 +76,8 @@ def divisors_of(goal: Goal, sides: list[sympy.Basic]) -> list[Divisor]:
     for one in chain.from_iterable(_divisors(side, goal) for side in sides):
         meant, shown = _meant(one, goal)
         if not shown:
-            found.setdefault((one.sign, meant), one)
+            items = frozenset() if isinstance(meant, str) else meant
+            found.setdefault((one.sign, meant), replace(one, items=items))
     return [*found.values()]
 
 

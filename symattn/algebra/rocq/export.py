@@ -199,7 +199,7 @@ class Document:
         yield from (f"unit_entries {proof} {name}." for name, proof in self._units())
         for k, divisor in enumerate(self.divisors):
             if divisor.shape:
-                yield f"not_zero_entries k'divisor{k} k'divided{k}."
+                yield f"sign_entries k'divisor{k} k'divided{k}."
         if not self.writers:
             yield "by []."
         for writer in self.writers:

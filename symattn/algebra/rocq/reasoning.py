@@ -23,8 +23,20 @@ from symattn.algebra.rocq.equations import (
     some,
 )
 from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, scalar
-from symattn.algebra.rocq.texts import Spelling
-from symattn.algebra.texts import Atom, Mono, Poly, spelled, terms_of
+from symattn.algebra.rocq.texts import Assumed, Spelling, sign_of
+from symattn.algebra.texts import Atom, Mono, Poly, terms_of
+
+
+class Knowing(Checker):
+    """A checker that is asked for signs, and knows what is assumed."""
+
+    assumed: Assumed = ()
+
+    def is_positive(self, atom: Atom) -> bool:
+        return super().is_positive(atom) or sign_of(atom, self.assumed) == "0 <"
+
+    def is_nonnegative(self, atom: Atom) -> bool:
+        return super().is_nonnegative(atom) or sign_of(atom, self.assumed) == "0 <="
 
 
 class Reasoning(Spelling):
@@ -151,27 +163,23 @@ class Reasoning(Spelling):
         plain = self.plainly()
         positive = {a for a in (*names_, *divided) if plain.is_positive(a) and plain.is_filled(a)}
         positive |= {a for a in (*names_, *divided) if self.is_assumed(a) == "0 <"}
-        if [atom for atom in divided - positive if not self.is_assumed(atom)]:
+        if [atom for atom in divided - positive if self.is_assumed(atom) != "0 !="]:
             raise Refused("a division by what may be 0 has no proof in Rocq yet")
         for atom, name in names_.items():
             if atom in positive:
                 yield f"0 < {name}", "ltac:(pos)"
         for atom in sorted({*names_, *divided} - positive, key=str):
-            if self.is_assumed(atom):
+            if self.is_assumed(atom) == "0 !=":
                 text = names_.get(atom) or self.atom(atom, None, names_)
                 yield f"{text} != 0", "ltac:(nz)"
 
     def plainly(self) -> Checker:
         """A checker that knows the same letters and ranges, to ask for signs."""
-        out = Checker((), tuple(self.positive))
+        out = Knowing((), tuple(self.positive))
         out.sizes, out.count, out.here = {**self.sizes}, self.count, self.here
         out.permuted.update(self.permuted)
+        out.assumed = self.assumed
         return out
-
-    def is_assumed(self, atom: Atom) -> str:
-        """What is assumed of an atom, whatever its places are: 0 < or 0 !=."""
-        found = (sign for pattern, sign in self.assumed if pattern.fullmatch(spelled(atom)))
-        return next(found, "")
 
     def as_power(self, atom: Atom) -> Equation:
         """An atom, where roots are taken of it as a power of its root."""
@@ -319,7 +327,7 @@ class Functions(Reasoning):
             if c.denominator != 1:
                 raise Refused("a root of e to a logarithm has no proof in Rocq yet")
             inner = dict(logarithm[2])
-            if not self.all_positive(inner):
+            if not self.plainly().all_positive(inner):
                 raise Refused("a logarithm of what may be negative has no proof in Rocq yet")
             return self.whole_power(mono, c, self.text(inner), (int(c), 1), ("ln", inner, out))
         ((atom, p),) = next(iter(out))

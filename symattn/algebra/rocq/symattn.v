@@ -207,9 +207,12 @@ Proof. by move=> a b E; apply/matrixP => i j; rewrite a b E. Qed.
 Lemma entries_of n m (A B : 'M[R]_(n, m)) f g (a : opens A f) (b : opens B g) : A = B ->
   forall i j, (i < n)%N -> (j < m)%N -> f i j = g i j.
 Proof. by move=> E i j p q; have := a (Ordinal p) (Ordinal q); rewrite E b. Qed.
-Lemma not_zero_of n m (A : 'M[R]_(n, m)) f (a : opens A f) : (forall i j, A i j != 0) ->
-  forall i j, (i < n)%N -> (j < m)%N -> f i j != 0.
+Lemma all_of (P : pred R) n m (A : 'M[R]_(n, m)) f (a : opens A f) : (forall i j, P (A i j)) ->
+  forall i j, (i < n)%N -> (j < m)%N -> P (f i j).
 Proof. by move=> H i j p q; have := H (Ordinal p) (Ordinal q); rewrite a. Qed.
+Definition neq0_of := @all_of (fun x => x != 0).
+Definition positive_of := @all_of (fun x => 0 < x).
+Definition nonnegative_of := @all_of (fun x => 0 <= x).
 Lemma inverse_right n (A : 'M[R]_n) : A \in unitmx -> A *m invmx A = 1%:M.
 Proof. exact: mulmxV. Qed.
 Lemma inverse_left n (A : 'M[R]_n) : A \in unitmx -> invmx A *m A = 1%:M.
@@ -329,7 +332,9 @@ Lemma opens_lengths (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) f : ope
   opens (lengths A) (fun i _ => Num.sqrt (sumto m (fun l => f i l ^+ 2))).
 Proof. by move=> a i j; rewrite mxE; congr Num.sqrt; apply: eq_bigr => l _; rewrite a. Qed.
 Arguments entries_of {R n m A B f g a b}.
-Arguments not_zero_of {R n m A f a}.
+Arguments neq0_of {R n m A f}.
+Arguments positive_of {R n m A f}.
+Arguments nonnegative_of {R n m A f}.
 Arguments product_one {R n k A B f g a b}.
 #[export] Hint Opaque mulmx invmx const_mx map_mx trmx row_mx col_mx scalar_mx perm_mx GRing.add
   GRing.zero
@@ -462,7 +467,8 @@ Ltac nn := cbv beta;
   | |- is_true (0 <= _ ^+ _)%R => apply: exprn_ge0; nn
   | |- is_true (0 <= sumto _ _)%R => apply: sumto_ge0 => ? ?; nn
   | |- is_true (0 <= Num.sqrt _)%R => apply: sqrtr_ge0
-  | _ => apply: ltW; pos
+  | |- is_true (0 <= _%:R)%R => apply: ler0n
+  | _ => first [given | apply: ltW; pos]
   end.
 (* x ≠ 0 for these, and for what is assumed *)
 Ltac nz :=
@@ -494,11 +500,16 @@ Ltac known_entries H name :=
     let b := constr:(ltac:(typeclasses eauto) : opens B _) in
     pose proof (entries_of (a := a) (b := b) H) as name; cbv beta in name
   end.
-(* that something is not 0, of its entries *)
-Ltac not_zero_entries H name :=
-  lazymatch type of H with forall i j, is_true (fun_of_matrix ?A i j != 0) =>
+(* that something is not 0, or positive, or not negative, of its entries *)
+Ltac sign_entries H name :=
+  let signed of_entries A :=
     let a := constr:(ltac:(typeclasses eauto) : opens A _) in
-    pose proof (not_zero_of (a := a) H) as name; cbv beta in name
+    pose proof (of_entries _ _ _ _ _ a H) as name; cbv beta in name in
+  lazymatch type of H with
+  | forall i j, is_true (fun_of_matrix ?A i j != 0) => signed uconstr:(@neq0_of) A
+  | forall i j, is_true (@Order.lt _ _ _ (fun_of_matrix ?A i j)) => signed uconstr:(@positive_of) A
+  | forall i j, is_true (@Order.le _ _ _ (fun_of_matrix ?A i j)) =>
+    signed uconstr:(@nonnegative_of) A
   end.
 (* that a product is I, of its entries *)
 Ltac unit_entries H name :=

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import reduce
 from itertools import count
 from math import lcm
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy
 
@@ -31,13 +31,22 @@ from symattn.algebra.rocq.terms import (
     scalar,
 )
 from symattn.algebra.sums import Step
-from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, terms_of
+from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, spelled, terms_of
 from symattn.nodes import rule as r
 
 #: Variables in the place of atoms.
 Variables = Mapping[Any, str]
 
 _SIGNS: Mapping[str, str] = {"≤": "<=", "=": "=="}
+
+
+#: What is assumed of atoms, by their texts: that 0 <, 0 <= or 0 != them.
+Assumed: TypeAlias = Sequence[tuple[re.Pattern[str], str]]
+
+
+def sign_of(atom: Atom, assumed: Assumed) -> str:
+    """What is assumed of an atom, whatever its places are."""
+    return next((sign for pattern, sign in assumed if pattern.fullmatch(spelled(atom))), "")
 
 
 class Spelling(Checker):
@@ -57,7 +66,9 @@ class Spelling(Checker):
         super().__init__(steps, positive)
         self.orders, self.comments, self.divisors = orders, comments, divisors
         #: What is said of atoms by hypotheses about divisors, and the proofs.
-        self.assumed: list[tuple[re.Pattern[str], str]] = []
+        self.assumed: list[tuple[re.Pattern[str], str]] = [
+            (anywhere(d.atom), f"0 {d.sign}") for d in divisors if d.atom
+        ]
         self.given: list[str] = []
         #: What names in a script end with.
         self.numbers = count(1)
@@ -99,10 +110,18 @@ class Spelling(Checker):
             text = self.base(atom, base, places, names_)
         return to_power(text, turns)
 
+    def is_assumed(self, atom: Atom) -> str:
+        """What is assumed of an atom, whatever its places are: 0 <, 0 <= or 0 !=."""
+        return sign_of(atom, self.assumed)
+
+    def is_rooted(self, atom: Atom) -> bool:
+        """Whether roots may be taken of an atom."""
+        return self.is_nonnegative(atom) or self.is_assumed(atom) in ("0 <", "0 <=")
+
     def rooted_power(self, atom: Atom, p: Fraction) -> tuple[int, int]:
         """So many times the root of this order."""
         order = self.orders[atom] = lcm(self.orders.get(atom, 1), p.denominator)
-        if order > 1 and (atom[0] == "poly" or not self.is_nonnegative(atom)):
+        if order > 1 and (atom[0] == "poly" or not self.is_rooted(atom)):
             what = "a sum" if atom[0] == "poly" else "what may be negative"
             raise Refused(f"a root of {what} has no proof in Rocq yet")
         return int(p * order), order
@@ -249,6 +268,11 @@ class Spelling(Checker):
             case r.Exp() | r.Apply():
                 return False
         return any(map(self.may_hide, r.children(rule)))
+
+
+def anywhere(atom: Atom) -> re.Pattern[str]:
+    """The text of an atom, whatever its places are."""
+    return re.compile(re.sub(r"\\#\d+", r"[^],]+", re.escape(spelled(atom))))
 
 
 def operation(rule: r.Rule, given: Sequence[str]) -> str:
