@@ -48,13 +48,27 @@ class Equation:
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a range: its places, their index and number, and the equations there."""
+    """A part of a range: its places, their index and number, and the equations there.
+
+    `blocks` is the index and number of the blocks whose places they are, if it is cut in such.
+    """
 
     at: Form
     index: str
     count: Form
     alone: bool
     inside: list[Any]
+    blocks: Sequence[tuple[str, Form]] = ()
+
+    @property
+    def bound(self) -> Bound:
+        """Its indices."""
+        return [*self.blocks, (self.index, self.count)]
+
+    @property
+    def sizes(self) -> str:
+        """The number of blocks and their width."""
+        return " ".join(nat(size) for _, size in self.bound)
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,10 @@ from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
 from symattn.algebra.rocq.writer import ProofWriter
 from symattn.algebra.texts import Atom
 from symattn.algebra.traces import Tracing
+from symattn.nodes.heads import Head, Split
 from symattn.nodes.spell import Speller
 from symattn.notation.text import line
+from symattn.step import HEAD
 
 _HEAD = """\
 From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
@@ -50,6 +52,7 @@ class Exporting(Replay):
         """A checker whose run becomes a script."""
         out = ProofWriter(steps, positive, self.orders, self.comments, self.divisors)
         out.here = replace(out.here, empty=self.empty)
+        out.ties = {name: f"k'tied_{identifier(name)}" for name in ties(self.goal)}
         return out
 
 
@@ -82,9 +85,20 @@ def _replayed(goal: Goal, uses: Sequence[Data], proof: Data, empty: frozenset[st
             return replay
 
 
+def ties(goal: Goal) -> dict[str, MatrixExpr]:
+    """The letters of heads that are another letter, or its rows."""
+    steps = dict(step for steps in goal.steps for step in steps)
+    parts = [goal.left, goal.right, *steps.values()]
+    heads = {one.name for part in parts for one in part.atoms(Head)}
+    kinds = (sympy.MatrixSymbol, Head, Split)
+    return {name: one for name, one in steps.items() if name in heads and isinstance(one, kinds)}
+
+
 def sides_of(goal: Goal) -> list[sympy.Basic]:
     """The sides, the steps of a derivation being put in for their letters; those of equations."""
-    sides = zip((goal.left, goal.right), goal.steps, strict=True)
+    tied = ties(goal)
+    steps = [[step for step in steps if step[0] not in tied] for steps in goal.steps]
+    sides = zip((goal.left, goal.right), steps, strict=True)
     equations = [side for pair in goal.where for side in pair]
     return [*(_without_steps(side, steps) for side, steps in sides), *equations]
 
@@ -99,12 +113,16 @@ class Document:
         parts = sides_of(self.goal)
         wide = {str(size) for size in getattr(self.goal.left, "shape", ())}
         self.empty = (wide - divided(self.goal, parts)) | replay.empty
-        self.sides = parts[:2]
+        self.sides, self.ties = parts[:2], ties(self.goal)
+        parts += self.ties.values()
         found = {s for part in parts for s in part.atoms(sympy.MatrixSymbol)}
+        #: The letters of which there is one for each head.
+        self.heads = {one.name for part in parts for one in part.atoms(Head)}
         self.letters = sorted(found, key=lambda one: one.name)
         self.sizes = sizes_in(parts)
         symbols = {s for part in parts for s in part.free_symbols if isinstance(s, sympy.Symbol)}
-        self.numbers = sorted({s for s in symbols if s.name not in self.sizes}, key=str)
+        numbers = {s for s in symbols if s.name not in self.sizes and s != HEAD}
+        self.numbers = sorted(numbers, key=str)
 
     def text(self, certificate: Data) -> str:
         """The whole file."""
@@ -149,6 +167,7 @@ class Document:
             rows, columns = map(size, one.shape)
             permutes = one.name in self.goal.permuting
             kind = f"'S_{rows}" if permutes else f"'M[R]_({rows}, {columns})"
+            kind = f"nat -> {kind}" if one.name in self.heads else kind
             words.append(f"({identifier(one.name)} : {kind})")
         if self.numbers:
             words.append(f"({' '.join(identifier(s.name) for s in self.numbers)} : R)")
@@ -166,6 +185,9 @@ class Document:
         for s in self.numbers:
             if s.is_positive:
                 yield f"0 < {identifier(s.name)}", f"k'{identifier(s.name)}_gt0"
+        for tied, meaning in self.ties.items():
+            said = f"{identifier(tied)} head = {matrix(meaning)}"
+            yield f"(forall head, {said})", f"k'tied_{identifier(tied)}"
         for k, (one, other) in enumerate(self.goal.where):
             sides = (matrix(side, self.goal.permuting) for side in (one, other))
             yield " = ".join(f"({one})" if " : " in one else one for one in sides), f"k'assumed{k}"
@@ -240,6 +262,8 @@ class Document:
 def _without_steps(side: sympy.Basic, steps: Sequence[tuple[str, sympy.Basic]]) -> sympy.Basic:
     """A side, the steps of its derivation being put in for their letters."""
     for name, expr in reversed(steps):
+        heads = [one for one in side.atoms(Head) if one.name == name]
+        side = side.xreplace({one: expr.subs(HEAD, one.head) for one in heads})
         letters = [one for one in side.atoms(sympy.MatrixSymbol) if one.name == name]
         side = side.xreplace(dict.fromkeys(letters, expr))
     return side
@@ -249,6 +273,15 @@ def _parts(pieces: Pieces, inside: Callable[[Any], Iterator[str]]) -> Iterator[s
     """For all places below a size, in parts."""
     *before, last = pieces.parts
     name, low = f"k'{last.index.strip('#')}whole", number(0)
+    if last.blocks:
+        block, own = (identifier(name) for name, _ in last.bound)
+        yield f"move=> {name} lt{name}."
+        found = f"[{block} lt{block} [{own} lt{own} ?]]"
+        sizes = f"{nat(pieces.size)} {last.sizes}"
+        yield f"have {found} := @block_of {sizes} _ ltac:(lia) lt{name}."
+        yield f"subst {name}; blocks."
+        yield from inside(last.inside[0])
+        return
     if not before and not last.alone:
         name = identifier(last.index)
         yield f"move=> {name} lt{name}."

@@ -37,6 +37,7 @@ from symattn.algebra.rocq.equations import (
 )
 from symattn.algebra.rocq.reasoning import Functions
 from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, identifier, nat, plain
+from symattn.algebra.rocq.texts import same_entry
 from symattn.algebra.sums import Along, Step
 from symattn.algebra.texts import Atom, Factors, Items, Mono, Poly, atoms_of, terms_of
 
@@ -135,6 +136,8 @@ class Rewriter(Functions):
                     script = self.applied_to(
                         self.items_with_names(items, kept), FUNCTIONS[name]
                     ).script
+                case ("entry", *_) if order == 1:
+                    script = (same_entry(atom),)
                 case ("poly", items) if order == 1:
                     script = self.items_with_names(items, kept).script
                 case _:

@@ -177,6 +177,20 @@ Definition ent (R : realFieldType) n m (A : 'M[R]_(n, m)) (i j : nat) : R :=
 (* where a permutation takes a number *)
 Definition permn n (s : 'S_n) (i : nat) : nat := if insub i is Some i then s i : nat else i.
 
+(* Matrices of heads, one for each number from 0 on: beside one another, one below the other, their
+   sum; and the rows of a matrix that one head has. *)
+Section Heads.
+Variable R : realFieldType.
+Implicit Types (n d h N : nat).
+Definition beside n d N (O : nat -> 'M[R]_(n, d)) : 'M[R]_(n, N) :=
+  \matrix_(i, j) ent (O (j %/ d)%N) i (j %% d)%N.
+Definition stacked n d N (O : nat -> 'M[R]_(n, d)) : 'M[R]_(N, d) :=
+  \matrix_(i, j) ent (O (i %/ n)%N) (i %% n)%N j.
+Definition headsum n d h (O : nat -> 'M[R]_(n, d)) : 'M[R]_(n, d) := \sum_(k < h) O k.
+Definition head_rows n N d (W : 'M[R]_(N, d)) (k : nat) : 'M[R]_(n, d) :=
+  \matrix_(i, j) ent W (k * n + i)%N j.
+End Heads.
+
 Lemma entE (R : realFieldType) n m (A : 'M[R]_(n, m)) (i : 'I_n) (j : 'I_m) : A i j = ent A i j.
 Proof. by rewrite /ent !valK. Qed.
 Lemma sumtoE (R : realFieldType) n (f : nat -> R) : sumto n f = \sum_(0 <= l < n) f l.
@@ -322,6 +336,37 @@ Lemma opens_diag_tr n (v : 'cV[R]_n) f :
   opens v f -> opens (diag_mx v^T) (fun i j => if (j == i)%N then f i 0%N else 0).
 Proof. by move=> a i j; rewrite !mxE a eq_sym -val_eqE; case: (_ == _)%N. Qed.
 End Opens.
+Section OpensHeads.
+Variable R : realFieldType.
+Implicit Types (n d h N : nat).
+Lemma opens_beside n d N (O : nat -> 'M[R]_(n, d)) f : (0 < d)%N -> (forall k, opens (O k) (f k)) ->
+  opens (beside N O) (fun i j => f (j %/ d)%N i (j %% d)%N).
+Proof. by move=> p o i j; rewrite mxE -[(j %% d)%N]/(val (Ordinal (ltn_pmod j p))) -entE o. Qed.
+Lemma opens_stacked n d N (O : nat -> 'M[R]_(n, d)) f : (0 < n)%N -> (forall k, opens (O k) (f k)) ->
+  opens (stacked N O) (fun i j => f (i %/ n)%N (i %% n)%N j).
+Proof. by move=> p o i j; rewrite mxE -[(i %% n)%N]/(val (Ordinal (ltn_pmod i p))) -entE o. Qed.
+Lemma opens_headsum n d h (O : nat -> 'M[R]_(n, d)) f : (forall k, opens (O k) (f k)) ->
+  opens (headsum h O) (fun i j => sumto h (fun k => f k i j)).
+Proof. by move=> o i j; rewrite summxE; apply: eq_bigr => k _; rewrite o. Qed.
+Lemma opens_head_rows n N d (W : 'M[R]_(N, d)) k :
+  opens (head_rows n W k) (fun i j => ent W (k * n + i)%N j).
+Proof. by move=> i j; rewrite mxE. Qed.
+Lemma head_rowsE n N d (W : 'M[R]_(N, d)) k i j : (i < n)%N -> (j < d)%N ->
+  ent (head_rows n W k) i j = ent W (k * n + i)%N j.
+Proof.
+move=> p q; rewrite -[i in LHS]/(val (Ordinal p)) -[j in LHS]/(val (Ordinal q)) -entE mxE.
+by [].
+Qed.
+(* head k is block k *)
+Lemma beside_block n d h (O : nat -> 'M[R]_(n, d)) k i j : (k < h)%N -> (i < n)%N -> (j < d)%N ->
+  ent (beside (h * d) O) i (k * d + j)%N = ent (O k) i j.
+Proof.
+move=> kh ni dj; have p : (0 < d)%N by apply: leq_ltn_trans dj.
+have q : (k * d + j < h * d)%N by rewrite -ltn_divLR // divnMDl // divn_small // addn0.
+rewrite -[i]/(val (Ordinal ni)) -[(k * d + j)%N]/(val (Ordinal q)) -entE mxE /=.
+by rewrite divnMDl // divn_small // addn0 modnMDl modn_small.
+Qed.
+End OpensHeads.
 Lemma opens_unit_rows (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) f : opens A f ->
   opens (unit_rows A) (fun i j => f i j / Num.sqrt (sumto m (fun l => f i l ^+ 2))).
 Proof.
@@ -339,7 +384,17 @@ Arguments product_one {R n k A B f g a b}.
 #[export] Hint Opaque mulmx invmx const_mx map_mx trmx row_mx col_mx scalar_mx perm_mx GRing.add
   GRing.zero
   GRing.scale softmax softmax_oo softmax1 rowratio rowsum colsum had hquot divmx rowquot colquot softcap
-  masked causal padding diag_mx minus_dist2 lengths unit_rows : typeclass_instances.
+  masked causal padding diag_mx minus_dist2 lengths unit_rows beside stacked headsum head_rows
+  : typeclass_instances.
+#[export] Hint Extern 0 (opens (?O ?k) _) => is_var O; exact (opens_letter (O k))
+  : typeclass_instances.
+#[export] Hint Extern 1 (opens (beside _ _) _) =>
+  (eapply opens_beside; [assumption | intro; cbv beta]) : typeclass_instances.
+#[export] Hint Extern 1 (opens (stacked _ _) _) =>
+  (eapply opens_stacked; [assumption | intro; cbv beta]) : typeclass_instances.
+#[export] Hint Extern 1 (opens (headsum _ _) _) =>
+  (eapply opens_headsum; intro; cbv beta) : typeclass_instances.
+#[export] Existing Instance opens_head_rows | 1.
 #[export] Hint Extern 0 (opens ?A _) => is_var A; exact (opens_letter A) : typeclass_instances.
 #[export] Hint Extern 0 (opens (invmx ?A) _) => exact (opens_letter (invmx A)) : typeclass_instances.
 #[export] Existing Instance opens_mul1 | 1.
@@ -372,6 +427,25 @@ Lemma sumto_first f : sumto 1 f = sumto 1 (fun _ => f 0%N).
 Proof. by rewrite /sumto !big_ord1. Qed.
 Lemma sumto_one (x : R) : sumto 1 (fun _ => x) = x.
 Proof. by rewrite /sumto big_ord1. Qed.
+Lemma sumto_blocks n b w f (g : nat -> nat -> R) : n = (b * w)%N ->
+  (forall k l, (k < b)%N -> (l < w)%N -> f (k * w + l)%N = g k l) ->
+  sumto n f = sumto b (fun k => sumto w (fun l => g k l)).
+Proof.
+move=> -> E; transitivity (sumto b (fun k => sumto w (fun l => f (k * w + l)%N))); last first.
+  by apply: sumto_eq => k p; apply: sumto_eq => l q; exact: E.
+rewrite /sumto; elim: b {E} => [|b IH]; first by rewrite mul0n !big_ord0.
+rewrite big_ord_recr /= -IH mulSnr big_split_ord /=; congr (_ + _).
+Qed.
+Lemma block_of n b w i : n = (b * w)%N -> (i < n)%N ->
+  exists2 k, (k < b)%N & exists2 l, (l < w)%N & i = (k * w + l)%N.
+Proof.
+move=> -> p; have q : (0 < w)%N by case: w p => //; rewrite muln0.
+by exists (i %/ w)%N; rewrite ?ltn_divLR //; exists (i %% w)%N; rewrite ?ltn_pmod // -divn_eq.
+Qed.
+Lemma block_quotient k w l : (l < w)%N -> ((k * w + l) %/ w)%N = k.
+Proof. by move=> p; rewrite divnMDl ?divn_small ?addn0 // (leq_ltn_trans _ p). Qed.
+Lemma block_rest k w l : (l < w)%N -> ((k * w + l) %% w)%N = l.
+Proof. by move=> p; rewrite modnMDl modn_small. Qed.
 Lemma below_or n c : (n < c)%N \/ (c <= n)%N.
 Proof. by case: (ltnP n c) => _; [left | right]. Qed.
 (* separate *)
@@ -479,6 +553,8 @@ Ltac nz :=
 (* roots of roots *)
 Ltac roots := try rewrite -[4%N]/(2 * 2)%N exprM; rewrite ?sqr_sqrtr ?sqrtr_ge0 //;
   try solve [nn].
+(* block and place of k w + l *)
+Ltac blocks := cbv beta; rewrite ?(block_quotient, block_rest) //.
 (* equal places, and conditions on them *)
 Ltac places := cbv beta; rewrite ?addnK ?addKn ?permnK ?permnKV;
   first [by [] | lia | rewrite ?permn_lt //; lia].

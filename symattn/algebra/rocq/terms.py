@@ -16,6 +16,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.forms import Form, Refused, Term, factors_of, linear
 from symattn.nodes.arguments import symbol_of_size
+from symattn.step import HEAD
 
 #: Places that are put in for indices, as texts.
 Places = Mapping[str, str]
@@ -53,6 +54,11 @@ NODES: Mapping[tuple[str, str], str] = {
     ("Padding", ""): "padding R {rows} {columns} {2}",
     ("Stacked", "0"): "col_mx {0} {1}",
     ("Stacked", "1"): "row_mx {0} {1}",
+    ("Concat", "1"): "beside {columns} (fun {1} => {0})",
+    ("Concat", "0"): "stacked {rows} (fun {1} => {0})",
+    ("HeadSum", ""): "headsum {2} (fun {1} => {0})",
+    ("Split", "0"): "head_rows {rows} {0} {1}",
+    ("Head", ""): "{0} {1}",
     ("Filled", ""): "const_mx {2} : 'M[R]_({rows}, {columns})",
     ("OneMatrix", ""): "const_mx 1 : 'M[R]_({rows}, {columns})",
     ("ZeroMatrix", ""): "0 : 'M[R]_({rows}, {columns})",
@@ -74,24 +80,14 @@ FUNCTIONS: Mapping[str, str] = {
 #: The nodes whose entries may be −∞.
 _HIDING = ("Masked", "Causal", "Padding")
 
+#: The nodes whose numbers are sizes and indices of heads.
+_COUNTING = (*_HIDING, "Concat", "HeadSum", "Split", "Head")
+
 #: Names that mean something else in Rocq, or in what stands before a theorem.
 _TAKEN = {
     *(word for text in (*NODES.values(), *FUNCTIONS.values()) for word in re.findall(r"\w+", text)),
-    *(
-        "R",
-        "sumto",
-        "ent",
-        "permn",
-        "add_oo",
-        "exo",
-        "pos",
-        "nz",
-        "exf",
-        "Prop",
-        "Set",
-        "Type",
-        "SProp",
-    ),
+    *("R", "sumto", "ent", "permn", "add_oo", "exo", "pos", "nz", "exf"),
+    *("Prop", "Set", "Type", "SProp", "head"),
     *("as", "at", "by", "do", "else", "end", "exists", "fix", "for", "forall", "fun", "if", "in"),
     *("is", "let", "match", "return", "then", "using", "where", "with", "of", "Some", "None"),
 }
@@ -174,6 +170,11 @@ def plain(text: str) -> str:
 def size(value: sympy.Expr) -> str:
     """A size of a shape."""
     return nat(linear(value, {}))
+
+
+def place(value: sympy.Basic) -> str:
+    """A size, or the index of a head."""
+    return value.name if value == HEAD else size(value)
 
 
 def fraction(value: Fraction) -> str:
@@ -315,8 +316,8 @@ def _filled(template: str, expr: MatrixExpr, inner: Callable[[sympy.Basic], str]
         return f"(map_mx Some {inner(one)})" if lifted and not hiding(one) else inner(one)
 
     args = [
-        size(one)
-        if isinstance(one, sympy.Expr) and one.is_integer and name in _HIDING
+        place(one)
+        if isinstance(one, sympy.Expr) and one.is_integer and name in _COUNTING
         else part(one)
         if "{" + str(k) + "}" in template
         else ""

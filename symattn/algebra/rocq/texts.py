@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
 from itertools import count
@@ -13,7 +14,7 @@ from typing import Any, TypeAlias
 import sympy
 
 from symattn.algebra.certificate import Checker
-from symattn.algebra.forms import Env, Refused, linear, variable
+from symattn.algebra.forms import Env, Need, Refused, linear, variable
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import Divisor
 from symattn.algebra.rocq.equations import product_text, summed_text, to_power
@@ -33,6 +34,8 @@ from symattn.algebra.rocq.terms import (
 from symattn.algebra.sums import Step
 from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, spelled, terms_of
 from symattn.nodes import rule as r
+from symattn.nodes.heads import Head
+from symattn.step import HEAD
 
 #: Variables in the place of atoms.
 Variables = Mapping[Any, str]
@@ -70,6 +73,8 @@ class Spelling(Checker):
             (anywhere(d.atom), f"0 {d.sign}") for d in divisors if d.atom
         ]
         self.given: list[str] = []
+        #: Letters of heads that are said to be what another letter is, and the hypothesis.
+        self.ties: Mapping[str, str] = {}
         #: What names in a script end with.
         self.numbers = count(1)
         #: Identities of polynomials, by what they say.
@@ -142,8 +147,10 @@ class Spelling(Checker):
     def atom(self, atom: Atom, places: Places | None, names_: Variables | None = None) -> str:
         """An atom."""
         match atom:
-            case ("entry", name, i, j):
-                return f"ent {letter(name)} {nat(i, places)} {nat(j, places)}"
+            case ("entry", name, i, j, *heads):
+                words = [nat(one, places) for one in heads]
+                one = f"({letter(name)} {words[0]})" if words else letter(name)
+                return f"ent {one} {nat(i, places)} {nat(j, places)}"
             case ("name", "π", _):
                 raise Refused("π has no term in Rocq yet")
             case ("name", name, _):
@@ -215,7 +222,13 @@ class Spelling(Checker):
     def entry_text(self, rule: r.Entry, env: Env, depth: int) -> str:
         """An entry of a letter, of what it stands for, of a permutation matrix."""
         matrix, i, j = rule.matrix, rule.row, rule.column
+        row, column = (self.index_text(one, env) for one in (i, j))
         match matrix:
+            case Head(name=name, head=head) if name in {*self.here.means} - {*self.ties}:
+                meant = self.here.means[name].subs(HEAD, head)
+                return self.rule_text(r.rule_of(meant, i, j), env, False, depth)
+            case Head(name=name, head=head):
+                return f"ent ({letter(name)} {self.index_text(head, env)}) {row} {column}"
             case sympy.Inverse(arg=sympy.MatrixSymbol(name=base)):
                 name = f"{base}⁻¹"
             case sympy.MatrixSymbol(name=name):
@@ -224,7 +237,6 @@ class Spelling(Checker):
                 raise Refused(f"an entry of {type(matrix).__name__} has no term in Rocq yet")
         if name in self.here.means:
             return self.rule_text(r.rule_of(self.here.means[name], i, j), env, False, depth)
-        row, column = (self.index_text(one, env) for one in (i, j))
         if name in self.permuted:
             return f"(permn {identifier(name)} {row} == {plain(column)})%N%:R"
         if {name, name.removesuffix("⁻¹")} & {*self.here.means, *self.permuted}:
@@ -233,6 +245,13 @@ class Spelling(Checker):
 
     def index_text(self, index: r.Index, env: Env) -> str:
         """An index as the rule has it, forms being put in for its letters."""
+        match index:
+            case sympy.floor() | sympy.Mod():
+                with suppress(Need):  # it is the block or place of an index that is not in blocks
+                    return nat(self.at(index, env))
+                top, below = sympy.fraction(index.args[0]) if len(index.args) == 1 else index.args
+                words = [plain(self.index_text(one, env)) for one in (top, below)]
+                return f"({words[0]} {'%/' if len(index.args) == 1 else '%%'} {words[1]})%N"
         symbols = sympy.sympify(index, strict=True).free_symbols
         own = sorted((one for one in symbols if one in env), key=str)
         new = {
@@ -268,6 +287,12 @@ class Spelling(Checker):
             case r.Exp() | r.Apply():
                 return False
         return any(map(self.may_hide, r.children(rule)))
+
+
+def same_entry(atom: Atom) -> str:
+    """The proof that an entry is the same where its places are written otherwise."""
+    name = letter(atom[1])
+    return f"congr (ent {f'({name} _)' if len(atom) > 4 else name} _ _); places."
 
 
 def anywhere(atom: Atom) -> re.Pattern[str]:
