@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import chain
 
 import sympy
@@ -15,8 +16,9 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.claims import Goal, permutations_in
 from symattn.algebra.forms import Refused, linear, variable
+from symattn.algebra.polynomials import scaled
 from symattn.algebra.rocq.terms import bracketed, identifier, kind_of, number, templated
-from symattn.algebra.texts import Atom, Items
+from symattn.algebra.texts import Atom, Items, terms_of
 from symattn.algebra.traces import Tracer
 from symattn.nodes import rule as r
 
@@ -136,6 +138,8 @@ def _meant(one: Divisor, goal: Goal) -> tuple[Items | str, bool]:
             poly = tracer.finite(one.value, {ROW: i, COLUMN: j})
             known = (tracer.never_zero, tracer.all_nonnegative, tracer.all_positive)
             shown = dict(zip(("!=", "<=", "<"), known, strict=True))[one.sign]
-            return frozenset(poly.items()), shown(poly) and (one.sign != "<" or known[0](poly))
+            lead = terms_of(poly)[0][1] if poly and one.sign == "!=" else Fraction(1)
+            alike = scaled(poly, 1 / lead)
+            return frozenset(alike.items()), shown(poly) and (one.sign != "<" or known[0](poly))
     except Refused:
         return one.text, False

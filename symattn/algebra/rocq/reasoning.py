@@ -22,7 +22,7 @@ from symattn.algebra.rocq.equations import (
     have,
     some,
 )
-from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, scalar
+from symattn.algebra.rocq.terms import FUNCTION_OF, FUNCTIONS, bracketed, scalar
 from symattn.algebra.rocq.texts import Assumed, Spelling, sign_of
 from symattn.algebra.texts import Atom, Mono, Poly, terms_of
 
@@ -150,8 +150,8 @@ class Reasoning(Spelling):
             for mono in poly:
                 for atom, p in mono:
                     out.add((atom, p))
-                    if atom[0] == "poly":
-                        out |= self.opened_up([dict(atom[1])])
+                    if atom[0] == "poly" or atom[:2] == ("fn", "abs"):
+                        out |= self.opened_up([dict(atom[-1])])
         return out
 
     def signs_of(
@@ -195,6 +195,10 @@ class Reasoning(Spelling):
                     yield f"{name} ^+ 2 = {name}", f"(@condition_square R {condition})"
                 case ("prime", value):
                     yield f"{name} ^+ {self.orders[atom]} = {value}%:R", "ltac:(roots)"
+                case ("fn", "abs", items):
+                    inner = dict(items)
+                    value = self.text(inner, None, names_)
+                    yield f"{name} ^+ 2 = ({value}) ^+ 2", f"(abs_sqr ({self.text(inner)}))"
                 case ("fn", "sin", items) if ("fn", "cos", items) in names_:
                     other = names_["fn", "cos", items]
                     angle = f"(sine_sqr t ({self.text(dict(items))}))"
@@ -262,8 +266,8 @@ class Functions(Reasoning):
             case sympy.exp(args=(inner,)):
                 inside = self.of_scalar(inner, env)
                 return self.chain(self.applied_to(inside, "e"), self.of_power(inside.poly or {}))
-            case sympy.tanh(args=(inner,)):
-                return self.of_function("tanh", self.of_scalar(inner, env), poly)
+            case sympy.tanh(args=(inner,)) | sympy.log(args=(inner,)) | sympy.Abs(args=(inner,)):
+                return self.of_function(FUNCTION_OF[type(value)], self.of_scalar(inner, env), poly)
             case sympy.Symbol() if value in env:
                 return self.known(poly, left, ("by rewrite ?natrD ?natrM.",))
         if any(len(mono) > 1 for mono in poly):
@@ -327,7 +331,7 @@ class Functions(Reasoning):
             if c.denominator != 1:
                 raise Refused("a root of e to a logarithm has no proof in Rocq yet")
             inner = dict(logarithm[2])
-            if not self.plainly().all_positive(inner):
+            if not self.plainly().never_zero(inner):
                 raise Refused("a logarithm of what may be negative has no proof in Rocq yet")
             return self.whole_power(mono, c, self.text(inner), (int(c), 1), ("ln", inner, out))
         ((atom, p),) = next(iter(out))
@@ -433,13 +437,34 @@ class Functions(Reasoning):
             case "√" if not self.plainly().all_nonnegative(inner):
                 raise Refused("a root of what may be negative has no proof in Rocq yet")
             case "√":
-                bigger = self.algebra(lambda g: f"({g[0]}) ^+ 2", lambda g: g[1], poly, inner)
-                square = self.fresh("Q")
-                script = (*have(square, bigger), f"apply: (sqrt_of _ {square}); nn.")
-                return self.chain(moved, self.known(poly, moved.right, script))
+                return self.of_square(moved, "sqrt_of", poly, inner, ("({0}) ^+ 2", "{1}"))
+            case "abs":
+                return self.of_square(moved, "abs_of", poly, inner, ("({0}) ^+ 2", "({1}) ^+ 2"))
+            case "max0":
+                size = self.of_function("abs", self.known(inner), self.absolute(inner))
+
+                def half(given: Sequence[str]) -> str:
+                    return f"(({given[0]}) + ({given[1]})) / 2%:R"
+
+                both = half([self.text(inner), size.left])
+                moved = self.chain(moved, Equation(moved.right, both, ("exact: max0E.",)))
+                return self.chain(moved, self.combined(half, poly, inner, size))
             case "cos" | "sin":
                 return self.chain(moved, self.of_angle(name, inner, poly))
         raise Refused(f"{name} has no proof in Rocq yet")
+
+    def of_square(
+        self, moved: Equation, lemma: str, poly: Poly, inner: Poly, sides: tuple[str, str]
+    ) -> Equation:
+        """A root or an absolute value, which is ≥ 0 and has this square."""
+        signed = [c for mono, c in poly.items() if c < 0 or not self.plainly().is_square(mono)]
+        if signed and len(poly) != 2:
+            raise Refused("a sum that is ≥ 0 by |x| ≥ x has no proof in Rocq yet")
+        left, right = sides
+        same = self.algebra(lambda g: left.format(*g), lambda g: right.format(*g), poly, inner)
+        given = self.fresh("Q")
+        script = (*have(given, same), f"apply: ({lemma} _ {given}); nn.")
+        return self.chain(moved, self.known(poly, moved.right, script))
 
     def of_angle(self, name: str, inner: Poly, poly: Poly) -> Equation:
         """Cosine or sine of a sum."""

@@ -132,7 +132,7 @@ class Rewriter(Functions):
                     script = self.applied_to(self.with_names(mono, kept), "e").script
                 case ("sum", sizes, mono):
                     script = within(sizes, self.with_names(mono, kept)).script
-                case ("fn", "cos" | "sin" as name, items) if order == 1:
+                case ("fn", name, items) if order == 1:
                     script = self.applied_to(
                         self.items_with_names(items, kept), FUNCTIONS[name]
                     ).script

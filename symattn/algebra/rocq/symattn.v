@@ -513,6 +513,29 @@ Proof. by move=> p <-; rewrite sqrtr_sqr ger0_norm. Qed.
 Lemma root_gt0 (R : rcfType) (x : R) : Num.sqrt x != 0 -> 0 < x.
 Proof. by apply: contraNT; rewrite -leNgt => /ler0_sqrtr ->. Qed.
 
+(* absolute values *)
+Section Absolute.
+Variable R : realFieldType.
+Implicit Types (x y : R).
+Lemma abs_sqr x : `|x| ^+ 2 = x ^+ 2. Proof. by rewrite real_normK ?num_real. Qed.
+Lemma abs_of x y : 0 <= y -> y ^+ 2 = x ^+ 2 -> `|x| = y.
+Proof. by move=> p E; apply/eqP; rewrite -(@eqr_expn2 _ 2) // abs_sqr E. Qed.
+Lemma max0E x : Num.max 0 x = (x + `|x|) / 2%:R.
+Proof.
+have two : 2%:R != 0 :> R by rewrite pnatr_eq0.
+case: (lerP 0 x) => p; first by rewrite ger0_norm //; field.
+by rewrite ltr0_norm // subrr mul0r.
+Qed.
+(* |x| + x and |x| − x, times a number, are not negative *)
+Lemma abs_ge0 x : 0 <= x + `|x|.
+Proof. by rewrite -[x in x + _]opprK addrC subr_ge0 -normrN ler_norm. Qed.
+Lemma absN_ge0 x : 0 <= - x + `|x|. Proof. by rewrite addrC subr_ge0 ler_norm. Qed.
+Lemma abs_times_ge0 c x : 0 <= c -> 0 <= c * x + c * `|x|.
+Proof. by move=> p; rewrite -mulrDr mulr_ge0 ?abs_ge0. Qed.
+Lemma absN_times_ge0 c x : 0 <= c -> 0 <= - (c * x) + c * `|x|.
+Proof. by move=> p; rewrite -mulrN -mulrDr mulr_ge0 ?absN_ge0. Qed.
+End Absolute.
+
 (* what a hypothesis says of these places *)
 Ltac given := solve [auto | match goal with H : _ |- _ => apply: H; lia end].
 (* 0 < x for what is made of positive numbers, which hypotheses say *)
@@ -533,7 +556,11 @@ Ltac pos := cbv beta;
 (* 0 <= x for these, and for squares *)
 Ltac nn := cbv beta;
   lazymatch goal with
-  | |- is_true (0 <= _ + _)%R => apply: addr_ge0; nn
+  | |- is_true (0 <= _ + _)%R =>
+    let signs := first
+      [ apply: abs_ge0 | apply: absN_ge0
+      | apply: abs_times_ge0; nn | apply: absN_times_ge0; nn ] in
+    first [solve [apply: addr_ge0; nn] | solve [signs] | rewrite addrC; signs]
   | |- is_true (0 <= ?x * ?x)%R => rewrite -expr2; apply: sqr_ge0
   | |- is_true (0 <= _ * _)%R => apply: mulr_ge0; nn
   | |- is_true (0 <= _^-1)%R => rewrite invr_ge0; nn
@@ -541,6 +568,7 @@ Ltac nn := cbv beta;
   | |- is_true (0 <= _ ^+ _)%R => apply: exprn_ge0; nn
   | |- is_true (0 <= sumto _ _)%R => apply: sumto_ge0 => ? ?; nn
   | |- is_true (0 <= Num.sqrt _)%R => apply: sqrtr_ge0
+  | |- is_true (0 <= `|_|)%R => apply: normr_ge0
   | |- is_true (0 <= _%:R)%R => apply: ler0n
   | _ => first [given | apply: ltW; pos]
   end.

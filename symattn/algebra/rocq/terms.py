@@ -41,6 +41,8 @@ NODES: Mapping[tuple[str, str], str] = {
     ("Exponential", ""): "map_mx e {0}",
     ("Entrywise", "σ"): "map_mx (sigmoid e) {0}",
     ("Entrywise", "tanh"): "map_mx (tanh e) {0}",
+    ("Entrywise", "abs"): "map_mx Num.norm {0}",
+    ("Entrywise", "max0"): "map_mx (Num.max 0) {0}",
     ("Entrywise", "ln"): "map_mx ln {0}",
     ("Entrywise", "cos"): "map_mx (cosine t) {0}",
     ("Entrywise", "sin"): "map_mx (sine t) {0}",
@@ -73,9 +75,14 @@ FUNCTIONS: Mapping[str, str] = {
     "tanh": "tanh e",
     "σ": "sigmoid e",
     "ln": "ln",
+    "abs": "Num.norm",
+    "max0": "Num.max 0",
     "cos": "cosine t",
     "sin": "sine t",
 }
+
+#: The names of the functions of numbers.
+FUNCTION_OF: Mapping[type, str] = {sympy.tanh: "tanh", sympy.log: "ln", sympy.Abs: "abs"}
 
 #: The nodes whose entries may be −∞.
 _HIDING = ("Masked", "Causal", "Padding")
@@ -231,8 +238,8 @@ def leaf_text(value: sympy.Basic) -> str:
             return f"({text})" if power > 0 else f"(({text})^-1)"
         case sympy.exp(args=(inner,)):
             return f"(e {bracketed(number(inner))})"
-        case sympy.tanh(args=(inner,)):
-            return f"(tanh e {bracketed(number(inner))})"
+        case sympy.tanh(args=(inner,)) | sympy.log(args=(inner,)) | sympy.Abs(args=(inner,)):
+            return f"({FUNCTIONS[FUNCTION_OF[type(value)]]} {bracketed(number(inner))})"
     raise Refused(f"{type(value).__name__} has no term in Rocq yet")
 
 

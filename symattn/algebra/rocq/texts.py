@@ -166,10 +166,8 @@ class Spelling(Checker):
                 return summed_text(sizes, self.term(mono, Fraction(1), inner), places)
             case ("poly", items):
                 return f"({self.text(dict(items), places, names_)})"
-            case ("fn", "cos" | "sin" as name, items):
+            case ("fn", name, items) if name in FUNCTIONS:
                 return f"{FUNCTIONS[name]} ({self.text(dict(items), places)})"
-            case ("fn", "ln", items):
-                return f"ln ({self.text(dict(items), places)})"
         raise Refused(
             f"{atom[1] if atom[0] in ('fn', 'line') else atom[0]} has no term in Rocq yet"
         )

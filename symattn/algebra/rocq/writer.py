@@ -36,7 +36,7 @@ from symattn.algebra.rocq.equations import (
     turned,
     within,
 )
-from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, fraction, identifier, nat
+from symattn.algebra.rocq.terms import bracketed, fraction, identifier, nat
 from symattn.algebra.rocq.texts import operation, same_entry
 from symattn.algebra.scope import Needs
 from symattn.algebra.sums import Found, Step
@@ -325,12 +325,8 @@ class ProofWriter(Entries):
                 one = replace(one, left=left)
             case ("poly", _):
                 (one,) = inside
-            case ("fn", "cos" | "sin" as name, _):
-                (moved,) = inside
-                one = self.chain(
-                    self.applied_to(moved, FUNCTIONS[name]),
-                    self.of_angle(name, some(moved.poly), out),
-                )
+            case ("fn", name, _):
+                one = self.of_function(name, inside[0], out)
             case _:
                 raise Refused(f"{atom[1]} of another index has no proof in Rocq yet")
         self.keep(replace(one, poly=out))
