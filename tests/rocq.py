@@ -45,12 +45,12 @@ _MEANS: Mapping[str, Callable[..., Any]] = {
     "softmax": _softmax,
     "softmax_oo": _softmax,
     "softmax1": lambda s: np.exp(s) / (1 + np.exp(s).sum(1, keepdims=True)),
-    "ratio": lambda a: a / a.sum(1, keepdims=True),
+    "rowratio": lambda a: a / a.sum(1, keepdims=True),
     "rowsum": lambda a: a.sum(1, keepdims=True),
     "colsum": lambda a: a.sum(0, keepdims=True),
     "had": lambda a, b: a * b,
     "hquot": lambda a, b: a / b,
-    "over": lambda a, c: a / c,
+    "divmx": lambda a, c: a / c,
     "rowquot": lambda a, r: a / r,
     "colquot": lambda a, c: a / c,
     "softcap": lambda a, c: c * np.tanh(a / c),
@@ -62,8 +62,7 @@ _MEANS: Mapping[str, Callable[..., Any]] = {
     "masked": lambda s, m: s + m,
     "causal": _below,
     "padding": _padding,
-    "diagc": lambda v: np.diag(v[:, 0]),
-    "diagr": lambda v: np.diag(v[0]),
+    "diag_mx": lambda v: np.diag(v[0]),
     "row_mx": lambda a, b: np.hstack([a, b]),
     "col_mx": lambda a, b: np.vstack([a, b]),
     "map_mx": lambda f, a: f(a),
@@ -75,8 +74,8 @@ _MEANS: Mapping[str, Callable[..., Any]] = {
     "ln": np.log,
     "tanh": lambda *x: np.tanh(*x) if x else np.tanh,
     "sigmoid": lambda *x: _sigmoid(*x) if x else _sigmoid,
-    "cos": lambda *x: np.cos(*x) if x else np.cos,
-    "sin": lambda *x: np.sin(*x) if x else np.sin,
+    "cosine": lambda *x: np.cos(*x) if x else np.cos,
+    "sine": lambda *x: np.sin(*x) if x else np.sin,
 }
 
 
@@ -261,9 +260,9 @@ class Theorem:
 #: Hypotheses: about a size, about all entries, about matrices or numbers.
 _HYPOTHESES = (
     r"\((?P<left>.*) (?P<sign><) (?P<right>.*)\)%N",
-    r"\(forall i j, (?P<left>.*) (?P<sign><) (?P<right>.*) i j\)",
+    r"\(forall i j, (?P<left>.*) (?P<sign><=?) (?P<right>.*) i j\)",
     r"\(forall i j, (?P<left>.*) i j (?P<sign>!=) (?P<right>.*)\)",
-    r"(?P<left>.*) (?P<sign><|!=|=) (?P<right>.*)",
+    r"(?P<left>.*) (?P<sign><=?|!=|=) (?P<right>.*)",
 )
 
 
@@ -276,6 +275,8 @@ def _holds(hypothesis: str, known: Mapping[str, Any]) -> bool:
     match found["sign"]:
         case "<":
             return bool(np.all(left < right))
+        case "<=":
+            return bool(np.all(left <= right))
         case "!=":
             return bool(np.all(left != right))
     return agree(left, right)

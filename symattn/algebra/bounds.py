@@ -82,10 +82,9 @@ def limits(expr: sympy.Basic) -> tuple[sympy.Expr | None, sympy.Expr | None]:
     known = constant(expr)
     if known is not None and known.is_Rational:
         return known, known
-    low, high = getattr(_source(expr), "between", (None, None))
-    return None if low is None else sympy.Integer(low), (
-        None if high is None else sympy.Integer(high)
-    )
+    between = getattr(_source(expr), "between", (None, None))
+    low, high = (x if x is None else sympy.sympify(x, strict=True) for x in between)
+    return low, high
 
 
 def rises(expr: sympy.Basic) -> bool:
@@ -193,8 +192,8 @@ def _bound(step: Step) -> bool:
     left, right = step.claim
     below, above = constant(left), constant(right)
     low, high = limits(right)[0], limits(left)[1]
-    return (below is not None and low is not None and bool(below <= low)) or (
-        above is not None and high is not None and bool(high <= above)
+    return (below is not None and low is not None and (low - below).is_nonnegative is True) or (
+        above is not None and high is not None and (above - high).is_nonnegative is True
     )
 
 

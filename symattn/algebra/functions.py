@@ -52,7 +52,7 @@ class Signs(Scope):
             case ("exp" | "prime", _):
                 return True
             case ("size", name):
-                return bool(name[:1] != "+")  # +k may be 0
+                return self.here.is_filled(name)
             case ("name", _, positive):
                 return bool(positive)
             case ("entry", name, _, _):

@@ -54,11 +54,10 @@ from symattn.arithmetic.base import Array
 from symattn.budget import Spent, spend
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
-from symattn.nodes.entrywise import Entrywise, SoftCap
+from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.lines import LineSum
 from symattn.nodes.normalise import RowMax
 from symattn.nodes.operators import coefficient, negative, transposed
-from symattn.nodes.scale import Quotient
 from symattn.nodes.scores import Distance
 from symattn.nodes.written import spread
 
@@ -124,6 +123,12 @@ def _squares(one: sympy.Basic, other: sympy.Basic) -> Iterator[Fact]:
         squares = [x**2 for x in (one - other, one + other, one, other)]
     for square in squares:
         yield Fact(filled(sympy.S.Zero, square), square, "square")
+
+
+def _risen(left: sympy.Basic, right: sympy.Basic) -> Claim | None:
+    """A and B of f(A) and f(B), for an f that never falls."""
+    same = left.func == right.func and left.args[1:] == right.args[1:]
+    return (left.args[0], right.args[0]) if same and rises(left) else None
 
 
 def _largest(expr: MatrixExpr) -> Iterator[Fact]:
@@ -227,8 +232,6 @@ class Prover:
             yield from self._of_rising(expr)
         if word(expr):
             yield from self._of_function(expr)
-        if isinstance(expr, SoftCap):
-            yield from self.facts(Entrywise(Quotient(*expr.args), "tanh"))
         for part in self.elsewhere.get(expr, ()):
             yield from (*_of_lines(part), *self.facts(part))
         if self.largest and isinstance(expr, MatrixExpr):
@@ -321,8 +324,10 @@ class Prover:
     def combined(self, left: sympy.Basic, right: sympy.Basic) -> Fact | None:
         """L ≤ R as a combination of facts about the parts of both, if one is found.
 
-        |X| ≤ R from X ≤ R and −X ≤ R.
+        |X| ≤ R from X ≤ R and −X ≤ R; f(A) ≤ f(B) from A ≤ B, for an f that never falls.
         """
+        if (inside := _risen(left, right)) and (inner := self.combined(*inside)) is not None:
+            return Fact(left, right, "monotone", (inner,))
         if word(left) == "abs":
             inner = left.args[0]
             both = [self.combined(side, right) for side in (inner, negative(inner))]
@@ -334,8 +339,7 @@ class Prover:
             for fact in dict.fromkeys([*self.facts(left), *self.facts(right)])
             if all(map(is_finite, fact.claim)) and doubtful(*fact.claim) <= allowed
         ]
-        one = Fact(filled(sympy.S.Zero, right), filled(sympy.S.One, right), "bound")
-        facts = [*facts, one]
+        facts.append(Fact(filled(sympy.S.Zero, right), filled(sympy.S.One, right), "bound"))
         columns = [_difference(self.numbers, *fact.claim) for fact in facts]
         wanted = _difference(self.numbers, left, right)
         usable = [k for k, column in enumerate(columns) if column is not None]

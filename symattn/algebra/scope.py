@@ -75,6 +75,12 @@ class Here:
     means: Mapping[str, MatrixExpr] = field(default_factory=dict)
     #: What has no value for some inputs: a divisor that may be 0, an inverse, a root.
     lacks: list[str] = field(default_factory=list)
+    #: Sizes that may be 0, beside those that are written so.
+    empty: frozenset[str] = frozenset()
+
+    def is_filled(self, size: str) -> bool:
+        """Whether a size is at least 1: +k may be 0."""
+        return size[0] != "+" and size not in self.empty
 
 
 class Scope:
@@ -153,7 +159,7 @@ class Scope:
         if names(one):
             return False
         # a size is at least 1, +k at least 0: n is 1 + (n - 1)
-        least = {factor for atom, _ in one for factor in factors_of(atom) if factor[0] != "+"}
+        least = {n for atom, _ in one for n in factors_of(atom) if self.here.is_filled(n)}
         raised = put(one, {size: plus_form(variable(size), number(1)) for size in least})
         return all(c >= 0 for _, c in raised)
 

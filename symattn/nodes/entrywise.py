@@ -273,6 +273,16 @@ class SoftCap(Node):
         if self.cap.is_positive is False:
             raise SymattnError(f"soft cap {self.cap}: give a positive number")
 
+    @property
+    def between(self) -> tuple[sympy.Expr | None, sympy.Expr | None]:  # type: ignore[override]
+        """It is between −c and c where c is positive."""
+        return (-self.cap, self.cap) if self.cap.is_positive else (None, None)
+
+    @property
+    def rises(self) -> bool:  # type: ignore[override]
+        """It rises with the scores where c is positive."""
+        return bool(self.cap.is_positive)
+
     def _rule(self, i: Index, j: Index) -> Rule:
         cap = r.Const(self.cap)
         return r.Times((cap, r.Apply("tanh", r.Over(r.rule_of(self.matrix, i, j), cap))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symattn.algebra.identities.identity import ENTRIES, HYPOTHESIS, Identity, made
+from symattn.algebra.identities.identity import HYPOTHESIS, Identity, made
 
 _VASWANI = "Vaswani et al., Attention Is All You Need (2017), section "
 _CIRCUITS = "Elhage et al., A Mathematical Framework for Transformer Circuits (2021)"
@@ -63,12 +63,14 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "variance",
-        "the variance of q·k is d_k for independent components of mean 0 and variance 1",
-        "Σ_ab E[q_a q_b] E[k_a k_b] = sum(I ∘ I) = d_k",
+        "for independent q and k whose components are uncorrelated and have mean square 1, "
+        "the mean square of q·k is d_k: its variance, where the components have mean 0",
+        "w^T ((Q K^T) ∘ (Q K^T)) u = d_k",
         f"{_VASWANI}3.2.1, footnote 4",
         "why scores are divided by √d_k",
-        sides=made("variance"),
-        letters="E is the expectation; q_a and k_a are the components",
+        where=("Q^T diag(w) Q = I", "K^T diag(u) K = I"),
+        letters="q is row i of Q with probability w_i and k, independently, row j of K with "
+        "probability u_j, so that the mean of f(q, k) is Σ_ij w_i u_j f(q_i, k_j)",
         misconception="the variance of q·k does not grow with d_k",
         behind=("scaled",),
     ),
@@ -89,10 +91,17 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "cauchy-schwarz",
-        "|q|²|k|² − (q·k)² is a sum of squares",
-        "(q q^T) (k k^T) - (q k^T) (q k^T) = 1/2 sum((q^T k - k^T q) ∘ (q^T k - k^T q))",
-        "Steele, The Cauchy–Schwarz Master Class (2004), chapter 3 (Lagrange's identity)",
+        "no score is larger than the product of the lengths of the query and the key",
+        "abs(Q K^T) <= sqrt(norm2(Q)) sqrt(norm2(K))^T",
+        "Steele, The Cauchy–Schwarz Master Class (2004), chapter 1",
         "with equal norms no score exceeds that of a token with itself",
+    ),
+    Identity(
+        "lagrange-identity",
+        "|q|²|k|² − (q·k)² is half a sum of squares",
+        "(q q^T) (k k^T) - (q k^T) (q k^T) = 1/2 sum((q^T k - k^T q) ∘ (q^T k - k^T q))",
+        "Steele 2004, chapter 3",
+        "how far a score is from its largest value, |q||k|",
     ),
     Identity(
         "diagonal-dominates",
@@ -112,6 +121,13 @@ ATTENTION: tuple[Identity, ...] = (
         "for unit vectors the dot product is the cosine",
         ((HYPOTHESIS, ""),),
         where=("norm2(Q) = 1", "norm2(K) = 1"),
+    ),
+    Identity(
+        "cosine-bounded",
+        "a cosine score is between −1 and 1",
+        "-1 <= unit(Q) unit(K)^T <= 1",
+        "Graves et al. 2014, sec. 3.3.1",
+        "cosine scores need a factor before a softmax: their exponentials differ by e² at most",
     ),
     Identity(
         "qk-circuit",
@@ -145,22 +161,20 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "ov-rank",
-        "W_V W_O has rank at most d_v; here for d_v = 1: W_V W_O = v o, so all 2 × 2 minors are 0",
-        "(a v o b) (c v o d) = (a v o d) (c v o b)",
+        "vectors that are orthogonal to the d_v rows of W_O are orthogonal to all outputs",
+        "softmax(S) X W_V W_O z = 0",
         f"{_CIRCUITS}, on the OV circuit",
-        "a head's outputs lie in a subspace of dimension at most d_v",
-        shapes=(
-            *((name, (1, "d_model")) for name in "aco"),
-            *((name, ("d_model", 1)) for name in "bdv"),
-        ),
+        "a head's outputs lie in the row space of W_O, of dimension at most d_v",
+        where=("W_O z = 0",),
+        shapes=(("z", ("d_model", 1)), ("X", ("m", "d_model"))),
     ),
     Identity(
         "concat-is-sum",
-        "concatenation times W_O is a sum over the heads",
-        "[O1, O2] [W1; W2] = O1 W1 + O2 W2",
+        "concatenation times W_O is a sum over the heads, each times its rows of W_O",
+        "concat_h(O[h]) W_O = sum_h(O[h] W_O[h])",
         f"{_CIRCUITS}, on additive heads",
         "each head's contribution can be studied separately",
-        (("blocks", ""),),
+        sides=made("attentions", "Y = concat_h(O[h]) W_O", "Y = sum_h(O[h] W_O[h])"),
         behind=(
             "concat",
             "projected",
@@ -170,11 +184,17 @@ ATTENTION: tuple[Identity, ...] = (
         "multi-query",
         "multi-query attention is multi-head attention whose heads share one key and "
         "one value projection",
-        "[softmax(Q1 K1^T) V1, softmax(Q2 K2^T) V2] = [softmax(Q1 K^T) V, softmax(Q2 K^T) V]",
+        "concat_h(softmax(X W_Q[h] (X W_K[h])^T / sqrt(d_k)) X W_V[h]) = "
+        "concat_h(softmax(X W_Q[h] (X W_K')^T / sqrt(d_k)) X W_V')",
         "Shazeer, Fast Transformer Decoding (2019), section 3",
         "one cache of keys and values serves all heads",
-        ((HYPOTHESIS, ""),),
-        where=("K1 = K", "K2 = K", "V1 = V", "V2 = V"),
+        where=("W_K = repeat(W_K')", "W_V = repeat(W_V')"),
+        sides=made(
+            "attentions",
+            "O = concat_h(softmax(X W_Q[h] (X W_K[h])^T / sqrt(d_k)) X W_V[h])",
+            "O = concat_h(softmax(X W_Q[h] (X W_K)^T / sqrt(d_k)) X W_V)",
+        ),
+        letters="repeat: every head has this matrix",
     ),
     Identity(
         "latent-absorption",
@@ -187,11 +207,12 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "causal-prefix",
-        "each row of causal attention is attention over its prefix",
-        "[I, 0] softmax([S, R; T, U] + causal(n + p, n + p)) [V; W] = softmax(S + causal(n, n)) V",
+        "with a causal mask, the outputs of the first n tokens are the same without later tokens Y",
+        "[I, 0*(X Y^T)] softmax([X; Y] W_Q ([X; Y] W_K)^T + causal()) [X; Y] W_V = "
+        "softmax(X W_Q (X W_K)^T + causal()) X W_V",
         f"{_VASWANI}3.2.3",
         "later tokens have no effect on an output",
-        sides=made("prefix"),
+        shapes=(("X", ("n", "d_model")), ("Y", ("p", "d_model"))),
     ),
     Identity(
         "cache",
@@ -252,13 +273,27 @@ ATTENTION: tuple[Identity, ...] = (
     ),
     Identity(
         "soft-cap-bounded",
-        "c² minus the square of a capped score is positive",
-        "c^2 - softcap(S, c) ∘ softcap(S, c) = 4 c^2 / ((exp(S / c) + exp(-S / c)) ∘ "
-        "(exp(S / c) + exp(-S / c)))",
+        "capped scores are between −c and c",
+        "-c <= softcap(S, c) <= c",
         "Gemma Team, Gemma 2 (2024), section 2",
-        "capped scores stay between −c and c",
-        ((ENTRIES, ""),),
+        "no score can grow without bound",
         positive=("c",),
         behind=("capped",),
+    ),
+    Identity(
+        "soft-cap-monotone",
+        "where scores rise by D > 0, capped scores do not fall",
+        "softcap(S, c) <= softcap(S + D, c)",
+        "Gemma Team, Gemma 2 (2024), section 2",
+        "a soft cap preserves the order of the scores",
+        positive=("c", "D"),
+    ),
+    Identity(
+        "outputs-bounded",
+        "an output is between the smallest and the largest entry of its column of V",
+        "-(1 rowmax(-V^T)^T) <= softmax(S) V <= 1 rowmax(V^T)^T",
+        "Bishop and Bishop, Deep Learning (2024), section 12.1.3",
+        "attention averages: it extrapolates in no coordinate",
+        letters="rowmax(V^T)^T has the largest entry of each column, -rowmax(-V^T)^T the smallest",
     ),
 )

@@ -72,14 +72,6 @@ POSITIONS: tuple[Identity, ...] = (
         ),
     ),
     Identity(
-        "soft-cap-monotone",
-        "the soft cap's derivative is positive",
-        "d/dx c tanh(x/c) = 4 / (e^(x/c) + e^(−x/c))²",
-        "Gemma Team, Gemma 2 (2024), section 2",
-        "a soft cap preserves the order of the scores",
-        sides=made("cap_slope"),
-    ),
-    Identity(
         "recurrent-jacobians",
         "the derivative of a recurrent network's last state with respect to its first "
         "is a product of Jacobians",

@@ -141,7 +141,7 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
         yield b.Paragraph(("; ".join(meant),), "note")
     found = proof.equality.exposition
     for k, one in enumerate(row.where):
-        written = b.Code(one) if brief or found is None else found.equations[k]
+        written = found.equations[k] if found and found.equations and not brief else b.Code(one)
         yield b.Paragraph(("where ", written), "note")
     kinds = ("positive", "a permutation", "orthogonal", "symmetric")
     named = (row.positive, row.permuting, row.orthogonal, row.symmetric)
@@ -206,7 +206,9 @@ def _printed(proof: Proof) -> list[Meaning]:
     """All that a proof is printed of: its sides, what it assumes and its links."""
     found = proof.equality.exposition if proof.equality else None
     assumed = () if found is None else (side for pair in found.assumed for side in pair)
-    return [*_shown(proof), *assumed, *(link.right for link in proof.links)]
+    claims = steps(proof.equality.certificate) if proof.bounds and proof.equality else ()
+    bounds = (side for left, right, _ in claims for side in (left, right))
+    return [*_shown(proof), *assumed, *(link.right for link in proof.links), *bounds]
 
 
 def definitions(sides: Sequence[Meaning]) -> Iterator[Tree]:

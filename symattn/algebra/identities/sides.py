@@ -15,11 +15,11 @@ from symattn.algebra.counterexample import Sides
 from symattn.algebra.equality import expressed
 from symattn.arithmetic.shapes import Size
 from symattn.language.shapes import GivenShape
+from symattn.language.spec import derivation
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.entrywise import SoftCap
 from symattn.nodes.heads import Stacked
-from symattn.nodes.lines import LineSum
 from symattn.nodes.masks import Causal, Masked, Padding
 from symattn.nodes.normalise import Softmax
 
@@ -48,35 +48,19 @@ def _letters(*letters: tuple[str, Size, Size]) -> list[sympy.MatrixSymbol]:
     return [sympy.MatrixSymbol(*letter) for letter in letters]
 
 
-def _blocks() -> tuple[MatrixExpr, MatrixExpr, MatrixExpr]:
-    """Scores in blocks: of the first n queries with the first n and the next p keys."""
-    a, b = _letters(("S", n, n), ("R", n, p))
-    c, d = _letters(("T", p, n), ("U", p, p))
-    values, more = _letters(("V", n, d_v), ("W", p, d_v))
-    whole = Stacked(Stacked(a, b, 1), Stacked(c, d, 1))
-    weights = _weights(whole, Causal(n + p, n + p))
-    return weights * Stacked(values, more), (a, b, c, d), (values, more)
-
-
-def prefix() -> Sides:
-    """The first n rows of a causal pass over n + p tokens; a causal pass over n tokens."""
-    whole, (first, *_), (values, _) = _blocks()
-    rows = Stacked(sympy.Identity(n), sympy.ZeroMatrix(n, p), 1)
-    return rows * whole, _weights(first, Causal(n, n)) * values
-
-
 def cached() -> Sides:
     """The last p rows of a causal pass; p new queries over n cached keys and p new ones."""
-    whole, (_, _, old, new), (values, more) = _blocks()
+    first, second, old, new = _letters(("S", n, n), ("R", n, p), ("T", p, n), ("U", p, p))
+    values = Stacked(*_letters(("V", n, d_v), ("W", p, d_v)))
+    last = Stacked(old, new, 1)
+    whole = _weights(Stacked(Stacked(first, second, 1), last), Causal(n + p, n + p))
     rows = Stacked(sympy.ZeroMatrix(p, n), sympy.Identity(p), 1)
-    fresh = _weights(Stacked(old, new, 1), Causal(p, n + p, n))
-    return rows * whole, fresh * Stacked(values, more)
+    return rows * (whole * values), _weights(last, Causal(p, n + p, n)) * values
 
 
-def variance() -> Sides:
-    """E (q·k)² = Σ_ab E q_a q_b E k_a k_b, each second moment being the identity matrix."""
-    unit = sympy.Identity(d_k)
-    return LineSum(LineSum(sympy.HadamardProduct(unit, unit, evaluate=False)), 0), d_k
+def attentions(one: str, other: str) -> Sides:
+    """Two attentions in equations, of as many heads as there may be."""
+    return derivation(one), derivation(other)
 
 
 # ---- softmax
@@ -111,13 +95,6 @@ def absolute() -> Sides:
     q, k = _grid("q", 1, 2), _grid("k", 1, 2)
     a, b, frequency = sympy.symbols("a b ω", real=True)
     return (q * rotation(a * frequency)) * (k * rotation(b * frequency)).T, q * k.T
-
-
-def cap_slope() -> Sides:
-    """The soft cap's derivative is 1 − tanh², which is positive."""
-    x, c = sympy.Symbol("x", real=True), sympy.Symbol("c", positive=True)
-    grown = sympy.exp(x / c) + sympy.exp(-x / c)
-    return sympy.diff(c * sympy.tanh(x / c), x), 4 / grown**2
 
 
 def recurrent() -> Sides:

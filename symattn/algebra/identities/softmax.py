@@ -26,6 +26,13 @@ SOFTMAX: tuple[Identity, ...] = (
         "softmax over the columns makes rows sum to 1",
     ),
     Identity(
+        "weights-bounded",
+        "a weight is between 0 and 1",
+        "0 <= softmax(S) <= 1",
+        _BRIDLE,
+        "a first check for any matrix of weights",
+    ),
+    Identity(
         "shift",
         "adding the same number to all scores of a query changes nothing",
         "softmax(S + c 1^T) = softmax(S)",
@@ -144,6 +151,13 @@ SOFTMAX: tuple[Identity, ...] = (
         everywhere=made("slopes", "lse(z)", "z", "softmax(z)", {"z": (1, "m")}),
     ),
     Identity(
+        "log-sum-exp-bounds",
+        "log-sum-exp is at least the largest of m scores, and at most ln m above it",
+        "rowmax(S) <= lse(S) <= rowmax(S) + ln(m)",
+        _BISHOP,
+        "log-sum-exp is a smooth maximum",
+    ),
+    Identity(
         "softmax-of-logs",
         "the plain ratio is the softmax of logarithms",
         "ratio(S) = softmax(ln(S))",
@@ -179,12 +193,20 @@ SOFTMAX: tuple[Identity, ...] = (
     ),
     Identity(
         "mask-then-renormalise",
-        "masking the weights and renormalising is masking the scores",
+        "causally masking the weights and renormalising is masking the scores",
+        "ratio(softmax(S) ∘ exp(causal())) = softmax(S + causal())",
+        f"{_VASWANI}3.2.3",
+        "two ways to write masked attention: e^M is 1 where a mask M is 0, and 0 where it is −∞",
+        shapes=(("S", ("n", "n")),),
+        misconception="masking after the softmax is masking before it",
+    ),
+    Identity(
+        "factors-of-weights",
+        "positive factors of the weights, renormalised, are their logarithms added to the scores",
         "ratio(softmax(S) ∘ B) = softmax(S + ln(B))",
         f"{_VASWANI}3.2.3",
-        "two ways to write masked attention (ln 0 is −∞)",
+        "a bias of the scores is a factor of the weights",
         positive=("B",),
-        misconception="masking after the softmax is masking before it",
     ),
     Identity(
         "late-normalisation",

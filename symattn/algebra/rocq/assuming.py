@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import product
 
 import sympy
@@ -12,7 +11,8 @@ from symattn.algebra.rocq.divisors import COLUMN, ROW
 from symattn.algebra.rocq.equations import Equation, have, some
 from symattn.algebra.rocq.sums import Rewriter
 from symattn.algebra.rocq.terms import bracketed, identifier, nat, to_power
-from symattn.algebra.texts import Atom, atoms_of, spelled
+from symattn.algebra.rocq.texts import anywhere
+from symattn.algebra.texts import Atom, atoms_of
 
 
 class Assuming(Rewriter):
@@ -40,7 +40,10 @@ class Assuming(Rewriter):
             )
         plain = self.plainly()
         for atom, how in factors.items():
-            if not ((plain.is_positive(atom) and plain.is_filled(atom)) or self.is_assumed(atom)):
+            if not (
+                (plain.is_positive(atom) and plain.is_filled(atom))
+                or self.is_assumed(atom) in ("0 <", "0 !=")
+            ):
                 self.assume(atom, how, below, env)
 
     def assume(self, atom: Atom, last: str, below: Equation, env: Env) -> None:
@@ -71,12 +74,13 @@ class Assuming(Rewriter):
                 last.format(zero, text),
             ]
         )
-        pattern = re.sub(r"\\#\d+", r"[^],]+", re.escape(spelled(atom)))
-        self.assumed.append((re.compile(pattern), "0 <" if is_positive else "0 !="))
+        self.assumed.append((anywhere(atom), "0 <" if is_positive else "0 !="))
 
     def by_hypothesis(self, text: str, env: Env) -> tuple[str, tuple[Form, ...]]:
         """The proof that a divisor is not 0 from the hypothesis about it, and at which places."""
         for k, one in enumerate(self.divisors):
+            if one.sign != "!=":
+                continue
             if not one.shape and self.rule_text(one.value, {}) == text:
                 return f"exact: k'divisor{k}", ()
             rows, columns = (linear(size, {}) for size in one.shape or (1, 1))

@@ -48,13 +48,27 @@ class Equation:
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a range: its places, their index and number, and the equations there."""
+    """A part of a range: its places, their index and number, and the equations there.
+
+    `blocks` is the index and number of the blocks whose places they are, if it is cut in such.
+    """
 
     at: Form
     index: str
     count: Form
     alone: bool
     inside: list[Any]
+    blocks: Sequence[tuple[str, Form]] = ()
+
+    @property
+    def bound(self) -> Bound:
+        """Its indices."""
+        return [*self.blocks, (self.index, self.count)]
+
+    @property
+    def sizes(self) -> str:
+        """The number of blocks and their width."""
+        return " ".join(nat(size) for _, size in self.bound)
 
 
 @dataclass(frozen=True)
@@ -86,7 +100,7 @@ def indented(line: str) -> str:
 def within(bound: Bound, one: Equation) -> Equation:
     """The sums of both sides of an equation."""
     for name, size in reversed(bound):
-        intro = f"apply: sum_eq => {identifier(name)} lt{identifier(name)}."
+        intro = f"apply: sumto_eq => {identifier(name)} lt{identifier(name)}."
         script = (intro, *one.remark, *one.script)
         left, right = (summed_text([(name, size)], side) for side in (one.left, one.right))
         one = Equation(left, right, script if one.script else ())
@@ -96,7 +110,7 @@ def within(bound: Bound, one: Equation) -> Equation:
 def summed_text(bound: Sequence[tuple[str, Form]], body: str, places: Places | None = None) -> str:
     """Σ over indices, the last one innermost; places are put in for indices in their ranges."""
     for name, size in reversed(bound):
-        body = f"sum {nat(size, places)} (fun {identifier(name)} => {body})"
+        body = f"sumto {nat(size, places)} (fun {identifier(name)} => {body})"
     return body
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import sympy
@@ -12,14 +14,19 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.algebra.certificate import Checker, Replay
 from symattn.algebra.claims import Data, Goal, goal_of, meant
 from symattn.algebra.forms import Refused, number, plus_form, variable
+from symattn.algebra.proof_lines import renamed
 from symattn.algebra.rocq.comments import Comments
-from symattn.algebra.rocq.divisors import divisors_of
+from symattn.algebra.rocq.divisors import COLUMN, ROW, divided, divisors_of
 from symattn.algebra.rocq.equations import Equation, Piece, Pieces, have, indented
 from symattn.algebra.rocq.sums import unit_name
 from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
 from symattn.algebra.rocq.writer import ProofWriter
 from symattn.algebra.texts import Atom
 from symattn.algebra.traces import Tracing
+from symattn.nodes.heads import Head, Split
+from symattn.nodes.spell import Speller
+from symattn.notation.text import line
+from symattn.step import HEAD
 
 _HEAD = """\
 From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
@@ -34,14 +41,19 @@ Local Open Scope ring_scope.
 class Exporting(Replay):
     """A replay that keeps the equations of its run."""
 
-    def __init__(self, goal: Goal, uses: Sequence[Data], orders: dict[Atom, int]) -> None:
+    def __init__(
+        self, goal: Goal, uses: Sequence[Data], orders: dict[Atom, int], empty: frozenset[str]
+    ) -> None:
         super().__init__(goal, uses, False)
-        self.orders, self.comments = orders, Comments(self.goal)
+        self.orders, self.comments, self.empty = orders, Comments(self.goal), empty
         self.divisors = divisors_of(goal, sides_of(goal))
 
     def checker(self, steps: Sequence[Data], positive: Sequence[str] = ()) -> Checker:  # type: ignore[override]
         """A checker whose run becomes a script."""
-        return ProofWriter(steps, positive, self.orders, self.comments, self.divisors)
+        out = ProofWriter(steps, positive, self.orders, self.comments, self.divisors)
+        out.here = replace(out.here, empty=self.empty)
+        out.ties = {name: f"k'tied_{identifier(name)}" for name in ties(self.goal)}
+        return out
 
 
 def exported(certificate: Data, name: str = "statement") -> str:
@@ -54,18 +66,42 @@ def exported(certificate: Data, name: str = "statement") -> str:
         proof = Tracing(goal, uses, False).proof(goal, [])
     if "cases" in proof or "half" in proof:
         raise Refused("cases of sizes have no proof in Rocq yet")
-    orders: dict[Atom, int] = {}
-    while True:
-        before, replay = dict(orders), Exporting(goal, uses, orders)
-        replay.check(proof, replay.goal)
-        if orders == before:
+    sides = sides_of(goal)
+    wide = {str(size) for size in getattr(goal.left, "shape", ())}  # an entry is within them
+    sizes = [one for one in sizes_in(sides) if one not in wide | divided(goal, sides)]
+    replay = _replayed(goal, uses, proof, frozenset())
+    for more in (sizes, *([one] for one in sizes)):
+        with suppress(Refused):
+            replay = _replayed(goal, uses, proof, replay.empty.union(more))
+        if replay.empty.issuperset(sizes):
             break
     return Document(replay, identifier(name.replace("-", "_"))).text(certificate)
 
 
+def _replayed(goal: Goal, uses: Sequence[Data], proof: Data, empty: frozenset[str]) -> Exporting:
+    """The replay of a proof in which these sizes may be 0. Raises `Refused` where they may not."""
+    orders: dict[Atom, int] = {}
+    while True:
+        before, replay = dict(orders), Exporting(goal, uses, orders, empty)
+        replay.check(proof, replay.goal)
+        if orders == before:
+            return replay
+
+
+def ties(goal: Goal) -> dict[str, MatrixExpr]:
+    """The letters of heads that are another letter, or its rows."""
+    steps = dict(step for steps in goal.steps for step in steps)
+    parts = [goal.left, goal.right, *steps.values()]
+    heads = {one.name for part in parts for one in part.atoms(Head)}
+    kinds = (sympy.MatrixSymbol, Head, Split)
+    return {name: one for name, one in steps.items() if name in heads and isinstance(one, kinds)}
+
+
 def sides_of(goal: Goal) -> list[sympy.Basic]:
     """The sides, the steps of a derivation being put in for their letters; those of equations."""
-    sides = zip((goal.left, goal.right), goal.steps, strict=True)
+    tied = ties(goal)
+    steps = [[step for step in steps if step[0] not in tied] for steps in goal.steps]
+    sides = zip((goal.left, goal.right), steps, strict=True)
     equations = [side for pair in goal.where for side in pair]
     return [*(_without_steps(side, steps) for side, steps in sides), *equations]
 
@@ -78,27 +114,48 @@ class Document:
         self.writers: list[Any] = [run.checker for run in replay.runs]
         self.name = name
         parts = sides_of(self.goal)
-        self.sides = parts[:2]
+        wide = {str(size) for size in getattr(self.goal.left, "shape", ())}
+        self.empty = (wide - divided(self.goal, parts)) | replay.empty
+        self.sides, self.ties = parts[:2], ties(self.goal)
+        parts += self.ties.values()
         found = {s for part in parts for s in part.atoms(sympy.MatrixSymbol)}
+        #: The letters of which there is one for each head.
+        self.heads = {one.name for part in parts for one in part.atoms(Head)}
         self.letters = sorted(found, key=lambda one: one.name)
-        self.sizes = sizes_in([*parts, *(s for one in found for s in one.shape)])
+        self.sizes = sizes_in(parts)
         symbols = {s for part in parts for s in part.free_symbols if isinstance(s, sympy.Symbol)}
-        self.numbers = sorted({s for s in symbols if s.name not in self.sizes}, key=str)
+        numbers = {s for s in symbols if s.name not in self.sizes and s != HEAD}
+        self.numbers = sorted(numbers, key=str)
 
     def text(self, certificate: Data) -> str:
         """The whole file."""
-        lines = "\n   ".join(self.goal.lines(certificate["statement"]))
+        lines = "\n   ".join([*self.goal.lines(certificate["statement"]), *self.said()])
         lines = re.sub(r'\(\*|\*\)|"', "", lines)  # it ends with the comment that it stands in
         theorem = self.theorem()
         body = "\n".join([*self.identities(), *theorem])
         field = "rcfType" if "Num.sqrt" in body else "realFieldType"
         variables = f"Variables (R : {field}) (e : exponential R)"
         variables += " (ln : logarithm e)" if re.search(r"\bln\b", body) else ""
-        variables += " (t : circle R)" if re.search(r"\b(cos|sin) t\b", body) else ""
+        variables += " (t : circle R)" if re.search(r"\b(cosine|sine) t\b", body) else ""
         return (
             f"(* {lines} *)\n{_HEAD}\nSection Statement.\n{variables}.\n{body}\n"
             f"End Statement.\nPrint Assumptions {self.name}.\n"
         )
+
+    def said(self) -> Iterator[str]:
+        """What is assumed besides, in the letters of the statement."""
+        filled = [one for one in self.sizes if one not in self.empty]
+        if filled:
+            yield f"where {', '.join(filled)} ≥ 1"
+        own = {ROW: sympy.Symbol("i", integer=True), COLUMN: sympy.Symbol("j", integer=True)}
+        for one in self.divisors:
+            rule = renamed(one.value, own, [*"ltrsuqw"])
+            what = {"!=": "≠", "<=": "≥", "<": ">"}[one.sign]
+            yield (
+                f"where {line(Speller().rule(rule))} {what} 0"
+                if not one.inverted
+                else (f"where {one.inverted} has an inverse")
+            )
 
     def identities(self) -> Iterator[str]:
         """Identities of polynomials."""
@@ -113,6 +170,7 @@ class Document:
             rows, columns = map(size, one.shape)
             permutes = one.name in self.goal.permuting
             kind = f"'S_{rows}" if permutes else f"'M[R]_({rows}, {columns})"
+            kind = f"nat -> {kind}" if one.name in self.heads else kind
             words.append(f"({identifier(one.name)} : {kind})")
         if self.numbers:
             words.append(f"({' '.join(identifier(s.name) for s in self.numbers)} : R)")
@@ -121,7 +179,8 @@ class Document:
     def assumed(self) -> Iterator[tuple[str, str]]:
         """What is assumed, and what is done with it: sizes, positive letters, equations."""
         for k, one in enumerate(self.sizes):
-            yield f"(0 < {identifier(one)})%N", f"k'size{k}"
+            if one not in self.empty:
+                yield f"(0 < {identifier(one)})%N", f"k'size{k}"
         for one in self.letters:
             name = identifier(one.name)
             if one.name in self.goal.positive:
@@ -129,6 +188,9 @@ class Document:
         for s in self.numbers:
             if s.is_positive:
                 yield f"0 < {identifier(s.name)}", f"k'{identifier(s.name)}_gt0"
+        for tied, meaning in self.ties.items():
+            said = f"{identifier(tied)} head = {matrix(meaning)}"
+            yield f"(forall head, {said})", f"k'tied_{identifier(tied)}"
         for k, (one, other) in enumerate(self.goal.where):
             sides = (matrix(side, self.goal.permuting) for side in (one, other))
             yield " = ".join(f"({one})" if " : " in one else one for one in sides), f"k'assumed{k}"
@@ -162,7 +224,7 @@ class Document:
         yield from (f"unit_entries {proof} {name}." for name, proof in self._units())
         for k, divisor in enumerate(self.divisors):
             if divisor.shape:
-                yield f"not_zero_entries k'divisor{k} k'divided{k}."
+                yield f"sign_entries k'divisor{k} k'divided{k}."
         if not self.writers:
             yield "by []."
         for writer in self.writers:
@@ -203,6 +265,8 @@ class Document:
 def _without_steps(side: sympy.Basic, steps: Sequence[tuple[str, sympy.Basic]]) -> sympy.Basic:
     """A side, the steps of its derivation being put in for their letters."""
     for name, expr in reversed(steps):
+        heads = [one for one in side.atoms(Head) if one.name == name]
+        side = side.xreplace({one: expr.subs(HEAD, one.head) for one in heads})
         letters = [one for one in side.atoms(sympy.MatrixSymbol) if one.name == name]
         side = side.xreplace(dict.fromkeys(letters, expr))
     return side
@@ -212,6 +276,15 @@ def _parts(pieces: Pieces, inside: Callable[[Any], Iterator[str]]) -> Iterator[s
     """For all places below a size, in parts."""
     *before, last = pieces.parts
     name, low = f"k'{last.index.strip('#')}whole", number(0)
+    if last.blocks:
+        block, own = (identifier(name) for name, _ in last.bound)
+        yield f"move=> {name} lt{name}."
+        found = f"[{block} lt{block} [{own} lt{own} ?]]"
+        sizes = f"{nat(pieces.size)} {last.sizes}"
+        yield f"have {found} := @block_of {sizes} _ ltac:(lia) lt{name}."
+        yield f"subst {name}; blocks."
+        yield from inside(last.inside[0])
+        return
     if not before and not last.alone:
         name = identifier(last.index)
         yield f"move=> {name} lt{name}."

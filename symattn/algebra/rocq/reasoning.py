@@ -22,9 +22,21 @@ from symattn.algebra.rocq.equations import (
     have,
     some,
 )
-from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, scalar
-from symattn.algebra.rocq.texts import Spelling
-from symattn.algebra.texts import Atom, Mono, Poly, spelled, terms_of
+from symattn.algebra.rocq.terms import FUNCTION_OF, FUNCTIONS, bracketed, scalar
+from symattn.algebra.rocq.texts import Assumed, Spelling, sign_of
+from symattn.algebra.texts import Atom, Mono, Poly, terms_of
+
+
+class Knowing(Checker):
+    """A checker that is asked for signs, and knows what is assumed."""
+
+    assumed: Assumed = ()
+
+    def is_positive(self, atom: Atom) -> bool:
+        return super().is_positive(atom) or sign_of(atom, self.assumed) == "0 <"
+
+    def is_nonnegative(self, atom: Atom) -> bool:
+        return super().is_nonnegative(atom) or sign_of(atom, self.assumed) == "0 <="
 
 
 class Reasoning(Spelling):
@@ -138,8 +150,8 @@ class Reasoning(Spelling):
             for mono in poly:
                 for atom, p in mono:
                     out.add((atom, p))
-                    if atom[0] == "poly":
-                        out |= self.opened_up([dict(atom[1])])
+                    if atom[0] == "poly" or atom[:2] == ("fn", "abs"):
+                        out |= self.opened_up([dict(atom[-1])])
         return out
 
     def signs_of(
@@ -151,27 +163,23 @@ class Reasoning(Spelling):
         plain = self.plainly()
         positive = {a for a in (*names_, *divided) if plain.is_positive(a) and plain.is_filled(a)}
         positive |= {a for a in (*names_, *divided) if self.is_assumed(a) == "0 <"}
-        if [atom for atom in divided - positive if not self.is_assumed(atom)]:
+        if [atom for atom in divided - positive if self.is_assumed(atom) != "0 !="]:
             raise Refused("a division by what may be 0 has no proof in Rocq yet")
         for atom, name in names_.items():
             if atom in positive:
                 yield f"0 < {name}", "ltac:(pos)"
         for atom in sorted({*names_, *divided} - positive, key=str):
-            if self.is_assumed(atom):
+            if self.is_assumed(atom) == "0 !=":
                 text = names_.get(atom) or self.atom(atom, None, names_)
                 yield f"{text} != 0", "ltac:(nz)"
 
     def plainly(self) -> Checker:
         """A checker that knows the same letters and ranges, to ask for signs."""
-        out = Checker((), tuple(self.positive))
-        out.sizes, out.count = {**self.sizes}, self.count
+        out = Knowing((), tuple(self.positive))
+        out.sizes, out.count, out.here = {**self.sizes}, self.count, self.here
         out.permuted.update(self.permuted)
+        out.assumed = self.assumed
         return out
-
-    def is_assumed(self, atom: Atom) -> str:
-        """What is assumed of an atom, whatever its places are: 0 < or 0 !=."""
-        found = (sign for pattern, sign in self.assumed if pattern.fullmatch(spelled(atom)))
-        return next(found, "")
 
     def as_power(self, atom: Atom) -> Equation:
         """An atom, where roots are taken of it as a power of its root."""
@@ -187,9 +195,13 @@ class Reasoning(Spelling):
                     yield f"{name} ^+ 2 = {name}", f"(@condition_square R {condition})"
                 case ("prime", value):
                     yield f"{name} ^+ {self.orders[atom]} = {value}%:R", "ltac:(roots)"
+                case ("fn", "abs", items):
+                    inner = dict(items)
+                    value = self.text(inner, None, names_)
+                    yield f"{name} ^+ 2 = ({value}) ^+ 2", f"(abs_sqr ({self.text(inner)}))"
                 case ("fn", "sin", items) if ("fn", "cos", items) in names_:
                     other = names_["fn", "cos", items]
-                    angle = f"(sin2 t ({self.text(dict(items))}))"
+                    angle = f"(sine_sqr t ({self.text(dict(items))}))"
                     yield f"{name} ^+ 2 = 1 - {other} ^+ 2", angle
 
     def combined(self, template: Template, out: Poly, *about: Equation | Poly) -> Equation:
@@ -214,7 +226,7 @@ class Reasoning(Spelling):
     def applied_to(self, one: Equation, function: str) -> Equation:
         """A function of both sides."""
         left, right = (f"{function} {bracketed(side)}" for side in (one.left, one.right))
-        name = {"e": "ex e", "ln": "lg ln"}.get(function, function)
+        name = {"e": "exf e", "ln": "lg ln"}.get(function, function)
         return Equation(
             left,
             right,
@@ -254,8 +266,8 @@ class Functions(Reasoning):
             case sympy.exp(args=(inner,)):
                 inside = self.of_scalar(inner, env)
                 return self.chain(self.applied_to(inside, "e"), self.of_power(inside.poly or {}))
-            case sympy.tanh(args=(inner,)):
-                return self.of_function("tanh", self.of_scalar(inner, env), poly)
+            case sympy.tanh(args=(inner,)) | sympy.log(args=(inner,)) | sympy.Abs(args=(inner,)):
+                return self.of_function(FUNCTION_OF[type(value)], self.of_scalar(inner, env), poly)
             case sympy.Symbol() if value in env:
                 return self.known(poly, left, ("by rewrite ?natrD ?natrM.",))
         if any(len(mono) > 1 for mono in poly):
@@ -319,7 +331,7 @@ class Functions(Reasoning):
             if c.denominator != 1:
                 raise Refused("a root of e to a logarithm has no proof in Rocq yet")
             inner = dict(logarithm[2])
-            if not self.all_positive(inner):
+            if not self.plainly().never_zero(inner):
                 raise Refused("a logarithm of what may be negative has no proof in Rocq yet")
             return self.whole_power(mono, c, self.text(inner), (int(c), 1), ("ln", inner, out))
         ((atom, p),) = next(iter(out))
@@ -425,28 +437,51 @@ class Functions(Reasoning):
             case "√" if not self.plainly().all_nonnegative(inner):
                 raise Refused("a root of what may be negative has no proof in Rocq yet")
             case "√":
-                bigger = self.algebra(lambda g: f"({g[0]}) ^+ 2", lambda g: g[1], poly, inner)
-                square = self.fresh("Q")
-                script = (*have(square, bigger), f"apply: (sqrt_of _ {square}); nn.")
-                return self.chain(moved, self.known(poly, moved.right, script))
+                return self.of_square(moved, "sqrt_of", poly, inner, ("({0}) ^+ 2", "{1}"))
+            case "abs":
+                return self.of_square(moved, "abs_of", poly, inner, ("({0}) ^+ 2", "({1}) ^+ 2"))
+            case "max0":
+                size = self.of_function("abs", self.known(inner), self.absolute(inner))
+
+                def half(given: Sequence[str]) -> str:
+                    return f"(({given[0]}) + ({given[1]})) / 2%:R"
+
+                both = half([self.text(inner), size.left])
+                moved = self.chain(moved, Equation(moved.right, both, ("exact: max0E.",)))
+                return self.chain(moved, self.combined(half, poly, inner, size))
             case "cos" | "sin":
                 return self.chain(moved, self.of_angle(name, inner, poly))
         raise Refused(f"{name} has no proof in Rocq yet")
 
+    def of_square(
+        self, moved: Equation, lemma: str, poly: Poly, inner: Poly, sides: tuple[str, str]
+    ) -> Equation:
+        """A root or an absolute value, which is ≥ 0 and has this square."""
+        signed = [c for mono, c in poly.items() if c < 0 or not self.plainly().is_square(mono)]
+        if signed and len(poly) != 2:
+            raise Refused("a sum that is ≥ 0 by |x| ≥ x has no proof in Rocq yet")
+        left, right = sides
+        same = self.algebra(lambda g: left.format(*g), lambda g: right.format(*g), poly, inner)
+        given = self.fresh("Q")
+        script = (*have(given, same), f"apply: ({lemma} _ {given}); nn.")
+        return self.chain(moved, self.known(poly, moved.right, script))
+
     def of_angle(self, name: str, inner: Poly, poly: Poly) -> Equation:
         """Cosine or sine of a sum."""
-        left, angles = f"{name} t {bracketed(self.text(inner))}", terms_of(inner)
+        left, angles = f"{FUNCTIONS[name]} {bracketed(self.text(inner))}", terms_of(inner)
         if any(abs(c) != 1 for _, c in angles):
             raise Refused("a multiple of an angle has no proof in Rocq yet")
         names_ = {
-            ("fn", word, frozenset({(mono, Fraction(1))})): f"({word} t v{k})"
+            ("fn", word, frozenset({(mono, Fraction(1))})): f"({FUNCTIONS[word]} v{k})"
             for k, (mono, _) in enumerate(angles)
             for word in ("cos", "sin")
         }
         sum_ = " + ".join(f"v{k}" if c > 0 else f"- (v{k})" for k, (_, c) in enumerate(angles))
         variables = " ".join(f"v{k}" for k in range(len(angles)))
-        facts = " ".join(f"(sin2 t v{k})" for k in range(len(angles)))
-        lemma = f"forall {variables} : R, {name} t ({sum_}) = {self.text(poly, None, names_)}"
-        proof = f"move=> {variables}; rewrite ?(cosD, sinD, cosN, sinN); ring: {facts}."
+        facts = " ".join(f"(sine_sqr t v{k})" for k in range(len(angles)))
+        lemma = (
+            f"forall {variables} : R, {FUNCTIONS[name]} ({sum_}) = {self.text(poly, None, names_)}"
+        )
+        proof = f"move=> {variables}; rewrite ?(cosineD, sineD, cosineN, sineN); ring: {facts}."
         values = " ".join(f"({self.term(mono, Fraction(1))})" for mono, _ in angles)
         return self.known(poly, left, (f"exact: (@{self.identity(lemma, proof)} {values}).",))

@@ -36,7 +36,8 @@ from symattn.algebra.rocq.equations import (
     within,
 )
 from symattn.algebra.rocq.reasoning import Functions
-from symattn.algebra.rocq.terms import bracketed, identifier, nat, plain
+from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, identifier, nat, plain
+from symattn.algebra.rocq.texts import same_entry
 from symattn.algebra.sums import Along, Step
 from symattn.algebra.texts import Atom, Factors, Items, Mono, Poly, atoms_of, terms_of
 
@@ -64,7 +65,7 @@ class Rewriter(Functions):
                 summed_text(bound, self.text(poly)), summed_text(bound, self.text(poly))
             )
         if not poly:
-            script = tuple(f"apply: sum_zero => {identifier(name)} _." for name, _ in bound)
+            script = tuple(f"apply: sumto_zero => {identifier(name)} _." for name, _ in bound)
             return Equation(summed_text(bound, "0"), "0", (*script, "by []."))
         first = self.algebra(lambda g: g[0], lambda g: weighted_text(numbers, g[1:]), poly, *monos)
         one = Equation(first.left, first.right, first.script)
@@ -85,11 +86,11 @@ class Rewriter(Functions):
         """The lemma that a sum over one index is linear, for so many terms with these numbers."""
         functions = [f"f{k}" for k in range(len(numbers))]
         inside = weighted_text(numbers, [f"{f} l" for f in functions])
-        outside = weighted_text(numbers, [f"sum n {f}" for f in functions])
+        outside = weighted_text(numbers, [f"sumto n {f}" for f in functions])
         lemma = (
-            f"forall n ({' '.join(functions)} : nat -> R), sum n (fun l => {inside}) = {outside}"
+            f"forall n ({' '.join(functions)} : nat -> R), sumto n (fun l => {inside}) = {outside}"
         )
-        return self.identity(lemma, "by move=> *; rewrite /sum ?big_split /= -?mulr_sumr.")
+        return self.identity(lemma, "by move=> *; rewrite /sumto ?big_split /= -?mulr_sumr.")
 
     def moved(self, bound: Bound, order: Sequence[int], body: str) -> Equation:
         """A sum with its indices in another order."""
@@ -102,7 +103,7 @@ class Rewriter(Functions):
                     raise Refused("a range that depends on another index has no proof in Rocq yet")
                 rest = summed_text([bound[n] for n in current[k + 1 :]], body)
                 one = Equation(
-                    summed_text([a, b], rest), summed_text([b, a], rest), ("exact: sum_swap.",)
+                    summed_text([a, b], rest), summed_text([b, a], rest), ("exact: sumto_swap.",)
                 )
                 out.append(within(outer, one))
                 current[k - 1], current[k] = current[k], current[k - 1]
@@ -131,8 +132,12 @@ class Rewriter(Functions):
                     script = self.applied_to(self.with_names(mono, kept), "e").script
                 case ("sum", sizes, mono):
                     script = within(sizes, self.with_names(mono, kept)).script
-                case ("fn", "cos" | "sin" as name, items) if order == 1:
-                    script = self.applied_to(self.items_with_names(items, kept), f"{name} t").script
+                case ("fn", name, items) if order == 1:
+                    script = self.applied_to(
+                        self.items_with_names(items, kept), FUNCTIONS[name]
+                    ).script
+                case ("entry", *_) if order == 1:
+                    script = (same_entry(atom),)
                 case ("poly", items) if order == 1:
                     script = self.items_with_names(items, kept).script
                 case _:
@@ -187,14 +192,14 @@ def _delta(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     one = writer.chain(one, same if same.left != same.right else replace(same, script=()))
     one = _pulled(one, behind, [], body, condition, rest)
     inner = summed_text(behind, rest)
-    lemma = f"sum_delta (v := {nat(value)}) (g := fun {name} => {inner})"
+    lemma = f"sumto_delta (v := {nat(value)}) (g := fun {name} => {inner})"
     taken = Equation(
         summed_text(bound[place:], body),
         summed_text(behind, own.left, {index: nat(value)}),
         (f"apply: ({lemma}) => [|{name} lt{name}]; first by places.", *one.proof),
     )
     left = [(other, put(length, {index: value})) for other, length in behind]
-    sized = Equation(taken.right, summed_text(left, own.left), ("congr (sum _ _); places.",))
+    sized = Equation(taken.right, summed_text(left, own.left), ("congr (sumto _ _); places.",))
     sized = replace(sized, script=()) if sized.left == sized.right else sized
     moved = writer.chain(taken, sized, within(left, own))
     return writer.chain(first, within(bound[:place], moved))
@@ -207,7 +212,7 @@ def _outside(writer: Rewriter, bound: Bound, mono: Mono, atom: Atom, p: Fraction
     shown = writer.algebra(_first, _by_rest, whole, single(atom), rest)
     none = writer.condition_is(writer.atom(atom, None), {})
     given = writer.fresh("D"), writer.fresh("Z")
-    opened = [f"apply: sum_zero => {identifier(n)} lt{identifier(n)}." for n, _ in bound]
+    opened = [f"apply: sumto_zero => {identifier(n)} lt{identifier(n)}." for n, _ in bound]
     known = (*have(given[0], shown), *have(given[1], none))
     script = (*opened, *known, f"by rewrite {' '.join(given)} mul0r.")
     return Equation(summed_text(bound, writer.text(whole)), "0", script)
@@ -233,7 +238,7 @@ def _pulled(
         name = identifier(inner[k][0])
         left = summed_text([*inner[k:], *outer], body)
         right = f"{factor} * ({summed_text(inner[k:], rest)})"
-        one = Equation(left, right, (f"apply: pull => {name} lt{name}.", *one.proof))
+        one = Equation(left, right, (f"apply: sumto_pull => {name} lt{name}.", *one.proof))
     return one
 
 
@@ -249,7 +254,7 @@ def _count(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
         ("by rewrite ?natrD ?natrM ?natrB ?sqr_sqrtr ?ler0n //; lia.",),
     )
     counted = Equation(
-        summed_text([pair], body), f"{nat(pair[1])}%:R * ({body})", ("exact: sum_const.",)
+        summed_text([pair], body), f"{nat(pair[1])}%:R * ({body})", ("exact: sumto_const.",)
     )
     product = writer.combined(
         lambda g: f"{g[0]} * ({g[1]})", times(mono, form_poly(pair[1])), size, mono
@@ -269,7 +274,7 @@ def _permute(
     one = Equation(
         summed_text(bound[place:], body),
         turned,
-        (f"exact: (sum_perm {identifier(name)}{'^-1' if back else ''}).",),
+        (f"exact: (sumto_perm {identifier(name)}{'^-1' if back else ''}).",),
     )
     return writer.chain(within(bound[:place], one), within(bound, inner))
 

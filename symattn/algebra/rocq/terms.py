@@ -16,6 +16,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.forms import Form, Refused, Term, factors_of, linear
 from symattn.nodes.arguments import symbol_of_size
+from symattn.step import HEAD
 
 #: Places that are put in for indices, as texts.
 Places = Mapping[str, str]
@@ -27,22 +28,24 @@ NODES: Mapping[tuple[str, str], str] = {
     ("Softmax", "0"): "(softmax e {0}^T)^T",
     ("Softmax", "1∞"): "softmax_oo e {0}",
     ("OffByOneSoftmax", "1"): "softmax1 e {0}",
-    ("RowRatio", "1"): "ratio {0}",
+    ("RowRatio", "1"): "rowratio {0}",
     ("LineSum", "1"): "rowsum {0}",
     ("LineSum", "0"): "colsum {0}",
     ("LineQuotient", "1"): "rowquot {0} {1}",
     ("LineQuotient", "0"): "colquot {0} {1}",
-    ("Quotient", ""): "over {0} {1}",
+    ("Quotient", ""): "divmx {0} {1}",
     ("EntryQuotient", ""): "hquot {0} {1}",
     ("SoftCap", ""): "softcap e {0} {1}",
-    ("Diagonal", "1"): "diagc {0}",
-    ("Diagonal", "0"): "diagr {0}",
+    ("Diagonal", "1"): "diag_mx {0}^T",
+    ("Diagonal", "0"): "diag_mx {0}",
     ("Exponential", ""): "map_mx e {0}",
     ("Entrywise", "σ"): "map_mx (sigmoid e) {0}",
     ("Entrywise", "tanh"): "map_mx (tanh e) {0}",
+    ("Entrywise", "abs"): "map_mx Num.norm {0}",
+    ("Entrywise", "max0"): "map_mx (Num.max 0) {0}",
     ("Entrywise", "ln"): "map_mx ln {0}",
-    ("Entrywise", "cos"): "map_mx (cos t) {0}",
-    ("Entrywise", "sin"): "map_mx (sin t) {0}",
+    ("Entrywise", "cos"): "map_mx (cosine t) {0}",
+    ("Entrywise", "sin"): "map_mx (sine t) {0}",
     ("Exponential", "∞"): "map_mx (exo e) {0}",
     ("Entrywise", "√"): "map_mx Num.sqrt {0}",
     ("Distance", ""): "minus_dist2 {0} {1}",
@@ -53,6 +56,11 @@ NODES: Mapping[tuple[str, str], str] = {
     ("Padding", ""): "padding R {rows} {columns} {2}",
     ("Stacked", "0"): "col_mx {0} {1}",
     ("Stacked", "1"): "row_mx {0} {1}",
+    ("Concat", "1"): "beside {columns} (fun {1} => {0})",
+    ("Concat", "0"): "stacked {rows} (fun {1} => {0})",
+    ("HeadSum", ""): "headsum {2} (fun {1} => {0})",
+    ("Split", "0"): "head_rows {rows} {0} {1}",
+    ("Head", ""): "{0} {1}",
     ("Filled", ""): "const_mx {2} : 'M[R]_({rows}, {columns})",
     ("OneMatrix", ""): "const_mx 1 : 'M[R]_({rows}, {columns})",
     ("ZeroMatrix", ""): "0 : 'M[R]_({rows}, {columns})",
@@ -67,17 +75,26 @@ FUNCTIONS: Mapping[str, str] = {
     "tanh": "tanh e",
     "σ": "sigmoid e",
     "ln": "ln",
-    "cos": "cos t",
-    "sin": "sin t",
+    "abs": "Num.norm",
+    "max0": "Num.max 0",
+    "cos": "cosine t",
+    "sin": "sine t",
 }
+
+#: The names of the functions of numbers.
+FUNCTION_OF: Mapping[type, str] = {sympy.tanh: "tanh", sympy.log: "ln", sympy.Abs: "abs"}
 
 #: The nodes whose entries may be −∞.
 _HIDING = ("Masked", "Causal", "Padding")
 
+#: The nodes whose numbers are sizes and indices of heads.
+_COUNTING = (*_HIDING, "Concat", "HeadSum", "Split", "Head")
+
 #: Names that mean something else in Rocq, or in what stands before a theorem.
 _TAKEN = {
     *(word for text in (*NODES.values(), *FUNCTIONS.values()) for word in re.findall(r"\w+", text)),
-    *("R", "sum", "ent", "ap", "plus", "exo", "pos", "nz", "ex", "Prop", "Set", "Type", "SProp"),
+    *("R", "sumto", "ent", "permn", "add_oo", "exo", "pos", "nz", "exf"),
+    *("Prop", "Set", "Type", "SProp", "head"),
     *("as", "at", "by", "do", "else", "end", "exists", "fix", "for", "forall", "fun", "if", "in"),
     *("is", "let", "match", "return", "then", "using", "where", "with", "of", "Some", "None"),
 }
@@ -148,7 +165,7 @@ def _term(term: Term, places: Places) -> list[str]:
             factors = factors_of(term)
             return [plain(places.get(one) or identifier(one)) for one in factors]
         case ("π", name, back, inner):
-            return [f"(ap {identifier(name)}{'^-1' if back else ''} {nat(inner, places)})"]
+            return [f"(permn {identifier(name)}{'^-1' if back else ''} {nat(inner, places)})"]
     raise Refused("a quotient of sizes has no term in Rocq yet")
 
 
@@ -160,6 +177,11 @@ def plain(text: str) -> str:
 def size(value: sympy.Expr) -> str:
     """A size of a shape."""
     return nat(linear(value, {}))
+
+
+def place(value: sympy.Basic) -> str:
+    """A size, or the index of a head."""
+    return value.name if value == HEAD else size(value)
 
 
 def fraction(value: Fraction) -> str:
@@ -219,8 +241,8 @@ def leaf_text(value: sympy.Basic) -> str:
             return to_power(root(number(base), int(power.q)), int(power.p))
         case sympy.exp(args=(inner,)):
             return f"(e {bracketed(number(inner))})"
-        case sympy.tanh(args=(inner,)):
-            return f"(tanh e {bracketed(number(inner))})"
+        case sympy.tanh(args=(inner,)) | sympy.log(args=(inner,)) | sympy.Abs(args=(inner,)):
+            return f"({FUNCTIONS[FUNCTION_OF[type(value)]]} {bracketed(number(inner))})"
     raise Refused(f"{type(value).__name__} has no term in Rocq yet")
 
 
@@ -304,8 +326,8 @@ def _filled(template: str, expr: MatrixExpr, inner: Callable[[sympy.Basic], str]
         return f"(map_mx Some {inner(one)})" if lifted and not hiding(one) else inner(one)
 
     args = [
-        size(one)
-        if isinstance(one, sympy.Expr) and one.is_integer and name in _HIDING
+        place(one)
+        if isinstance(one, sympy.Expr) and one.is_integer and name in _COUNTING
         else part(one)
         if "{" + str(k) + "}" in template
         else ""
@@ -314,7 +336,9 @@ def _filled(template: str, expr: MatrixExpr, inner: Callable[[sympy.Basic], str]
     return template.format(*args, rows=rows, columns=columns)
 
 
-def sizes_in(parts: Iterable[sympy.Basic]) -> list[str]:
+def sizes_in(parts: Sequence[sympy.Basic]) -> list[str]:
     """The names of the sizes in expressions, in an order that is always the same."""
-    symbols = {symbol for part in parts for symbol in part.free_symbols if symbol.is_Symbol}
+    letters = {letter for part in parts for letter in part.atoms(sympy.MatrixSymbol)}
+    whole = [*parts, *(size for letter in letters for size in letter.shape)]
+    symbols = {symbol for part in whole for symbol in part.free_symbols if symbol.is_Symbol}
     return sorted(s.name for s in symbols if s == symbol_of_size(s.name))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
 from itertools import count
 from math import lcm
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy
 
 from symattn.algebra.certificate import Checker
-from symattn.algebra.forms import Env, Refused, linear, variable
+from symattn.algebra.forms import Env, Need, Refused, linear, variable
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import Divisor
 from symattn.algebra.rocq.equations import product_text, summed_text, to_power
@@ -31,13 +32,24 @@ from symattn.algebra.rocq.terms import (
     scalar,
 )
 from symattn.algebra.sums import Step
-from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, terms_of
+from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, spelled, terms_of
 from symattn.nodes import rule as r
+from symattn.nodes.heads import Head
+from symattn.step import HEAD
 
 #: Variables in the place of atoms.
 Variables = Mapping[Any, str]
 
 _SIGNS: Mapping[str, str] = {"≤": "<=", "=": "=="}
+
+
+#: What is assumed of atoms, by their texts: that 0 <, 0 <= or 0 != them.
+Assumed: TypeAlias = Sequence[tuple[re.Pattern[str], str]]
+
+
+def sign_of(atom: Atom, assumed: Assumed) -> str:
+    """What is assumed of an atom, whatever its places are."""
+    return next((sign for pattern, sign in assumed if pattern.fullmatch(spelled(atom))), "")
 
 
 class Spelling(Checker):
@@ -57,8 +69,12 @@ class Spelling(Checker):
         super().__init__(steps, positive)
         self.orders, self.comments, self.divisors = orders, comments, divisors
         #: What is said of atoms by hypotheses about divisors, and the proofs.
-        self.assumed: list[tuple[re.Pattern[str], str]] = []
+        self.assumed: list[tuple[re.Pattern[str], str]] = [
+            (anywhere(d.atom), f"0 {d.sign}") for d in divisors if d.atom
+        ]
         self.given: list[str] = []
+        #: Letters of heads that are said to be what another letter is, and the hypothesis.
+        self.ties: Mapping[str, str] = {}
         #: What names in a script end with.
         self.numbers = count(1)
         #: Identities of polynomials, by what they say.
@@ -99,10 +115,18 @@ class Spelling(Checker):
             text = self.base(atom, base, places, names_)
         return to_power(text, turns)
 
+    def is_assumed(self, atom: Atom) -> str:
+        """What is assumed of an atom, whatever its places are: 0 <, 0 <= or 0 !=."""
+        return sign_of(atom, self.assumed)
+
+    def is_rooted(self, atom: Atom) -> bool:
+        """Whether roots may be taken of an atom."""
+        return self.is_nonnegative(atom) or self.is_assumed(atom) in ("0 <", "0 <=")
+
     def rooted_power(self, atom: Atom, p: Fraction) -> tuple[int, int]:
         """So many times the root of this order."""
         order = self.orders[atom] = lcm(self.orders.get(atom, 1), p.denominator)
-        if order > 1 and (atom[0] == "poly" or not self.is_nonnegative(atom)):
+        if order > 1 and (atom[0] == "poly" or not self.is_rooted(atom)):
             what = "a sum" if atom[0] == "poly" else "what may be negative"
             raise Refused(f"a root of {what} has no proof in Rocq yet")
         return int(p * order), order
@@ -123,8 +147,10 @@ class Spelling(Checker):
     def atom(self, atom: Atom, places: Places | None, names_: Variables | None = None) -> str:
         """An atom."""
         match atom:
-            case ("entry", name, i, j):
-                return f"ent {letter(name)} {nat(i, places)} {nat(j, places)}"
+            case ("entry", name, i, j, *heads):
+                words = [nat(one, places) for one in heads]
+                one = f"({letter(name)} {words[0]})" if words else letter(name)
+                return f"ent {one} {nat(i, places)} {nat(j, places)}"
             case ("name", "π", _):
                 raise Refused("π has no term in Rocq yet")
             case ("name", name, _):
@@ -140,10 +166,8 @@ class Spelling(Checker):
                 return summed_text(sizes, self.term(mono, Fraction(1), inner), places)
             case ("poly", items):
                 return f"({self.text(dict(items), places, names_)})"
-            case ("fn", "cos" | "sin" as name, items):
-                return f"{name} t ({self.text(dict(items), places)})"
-            case ("fn", "ln", items):
-                return f"ln ({self.text(dict(items), places)})"
+            case ("fn", name, items) if name in FUNCTIONS:
+                return f"{FUNCTIONS[name]} ({self.text(dict(items), places)})"
         raise Refused(
             f"{atom[1] if atom[0] in ('fn', 'line') else atom[0]} has no term in Rocq yet"
         )
@@ -170,7 +194,7 @@ class Spelling(Checker):
                 return inner(value)
             case r.Plus(terms) if hides:
                 first, *others = (bracketed(self.rule_text(one, env, True, depth)) for one in terms)
-                return reduce(lambda one, other: f"(plus {one} {other})", others, first)
+                return reduce(lambda one, other: f"(add_oo {one} {other})", others, first)
             case r.Exp(body):
                 return f"{'exo e' if self.may_hide(body) else 'e'} {bracketed(inner(body))}"
             case r.Total(body, index, size):
@@ -196,7 +220,13 @@ class Spelling(Checker):
     def entry_text(self, rule: r.Entry, env: Env, depth: int) -> str:
         """An entry of a letter, of what it stands for, of a permutation matrix."""
         matrix, i, j = rule.matrix, rule.row, rule.column
+        row, column = (self.index_text(one, env) for one in (i, j))
         match matrix:
+            case Head(name=name, head=head) if name in {*self.here.means} - {*self.ties}:
+                meant = self.here.means[name].subs(HEAD, head)
+                return self.rule_text(r.rule_of(meant, i, j), env, False, depth)
+            case Head(name=name, head=head):
+                return f"ent ({letter(name)} {self.index_text(head, env)}) {row} {column}"
             case sympy.Inverse(arg=sympy.MatrixSymbol(name=base)):
                 name = f"{base}⁻¹"
             case sympy.MatrixSymbol(name=name):
@@ -205,15 +235,21 @@ class Spelling(Checker):
                 raise Refused(f"an entry of {type(matrix).__name__} has no term in Rocq yet")
         if name in self.here.means:
             return self.rule_text(r.rule_of(self.here.means[name], i, j), env, False, depth)
-        row, column = (self.index_text(one, env) for one in (i, j))
         if name in self.permuted:
-            return f"(ap {identifier(name)} {row} == {plain(column)})%N%:R"
+            return f"(permn {identifier(name)} {row} == {plain(column)})%N%:R"
         if {name, name.removesuffix("⁻¹")} & {*self.here.means, *self.permuted}:
             raise Refused("the inverse of a letter with a meaning has no term in Rocq yet")
         return f"ent {letter(name)} {row} {column}"
 
     def index_text(self, index: r.Index, env: Env) -> str:
         """An index as the rule has it, forms being put in for its letters."""
+        match index:
+            case sympy.floor() | sympy.Mod():
+                with suppress(Need):  # it is the block or place of an index that is not in blocks
+                    return nat(self.at(index, env))
+                top, below = sympy.fraction(index.args[0]) if len(index.args) == 1 else index.args
+                words = [plain(self.index_text(one, env)) for one in (top, below)]
+                return f"({words[0]} {'%/' if len(index.args) == 1 else '%%'} {words[1]})%N"
         symbols = sympy.sympify(index, strict=True).free_symbols
         own = sorted((one for one in symbols if one in env), key=str)
         new = {
@@ -249,6 +285,17 @@ class Spelling(Checker):
             case r.Exp() | r.Apply():
                 return False
         return any(map(self.may_hide, r.children(rule)))
+
+
+def same_entry(atom: Atom) -> str:
+    """The proof that an entry is the same where its places are written otherwise."""
+    name = letter(atom[1])
+    return f"congr (ent {f'({name} _)' if len(atom) > 4 else name} _ _); places."
+
+
+def anywhere(atom: Atom) -> re.Pattern[str]:
+    """The text of an atom, whatever its places are."""
+    return re.compile(re.sub(r"\\#\d+", r"[^],]+", re.escape(spelled(atom))))
 
 
 def operation(rule: r.Rule, given: Sequence[str]) -> str:

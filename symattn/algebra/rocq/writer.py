@@ -36,8 +36,8 @@ from symattn.algebra.rocq.equations import (
     turned,
     within,
 )
-from symattn.algebra.rocq.terms import bracketed, fraction, identifier, letter, nat
-from symattn.algebra.rocq.texts import operation
+from symattn.algebra.rocq.terms import bracketed, fraction, identifier, nat
+from symattn.algebra.rocq.texts import operation, same_entry
 from symattn.algebra.scope import Needs
 from symattn.algebra.sums import Found, Step
 from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, read_form, terms_of
@@ -94,6 +94,9 @@ class Entries(Assuming):
         """An entry of what a letter stands for, or one whose places are spelled otherwise."""
         if inside:
             (meant,) = inside
+            if (name := getattr(rule.matrix, "name", "")) in self.ties:
+                script = f"rewrite {self.ties[name]} ?head_rowsE //; congr (ent _ _ _); places."
+                return self.chain(Equation(left, meant.left, (script,)), meant)
             raw, places = (
                 [words(one, env) for one in (rule.row, rule.column)]
                 for words in (self.index_text, lambda one, env: nat(self.at(one, env)))
@@ -110,7 +113,7 @@ class Entries(Assuming):
         if atom[0] == "δ":  # of a permutation
             return self.condition_is(left, poly)
         rooted = self.orders.get(atom, 1) > 1
-        script = "by roots." if rooted else f"congr (ent {letter(atom[1])} _ _); places."
+        script = "by roots." if rooted else same_entry(atom)
         return self.known(poly, left, (script,))
 
     def of_hidden(self, left: str, poly: Poly | None, inside: list[Equation]) -> Equation:
@@ -177,13 +180,13 @@ class Entries(Assuming):
             return out
 
         step = self.left[0] if self.left else {}
-        if step.get("again") or step.get("every", 1) != 1 or "width" in step:
-            raise Refused("a range in pairs, blocks or parts of parts has no proof in Rocq yet")
+        if step.get("again") or step.get("every", 1) != 1:
+            raise Refused("a range in pairs or parts of parts has no proof in Rocq yet")
         found = super().in_parts(size, here)
         parts = []
-        for (at, inside), (_, ((index, count),)) in zip(inner, found, strict=True):
+        for (at, inside), (_, (*wide, (index, count))) in zip(inner, found, strict=True):
             name = index or f"#{self.fresh('one')}"
-            parts.append(Piece(at, name, count, not index, inside))
+            parts.append(Piece(at, name, count, not index, inside, wide))
         self.keep(Pieces(size, parts))
         return found
 
@@ -195,8 +198,8 @@ class Entries(Assuming):
         heads = []
         for piece, one in zip(pieces.parts, sums, strict=True):
             (value,) = piece.inside
-            over = within([(piece.index, piece.count)], value)
-            alone = Equation(over.right, value.right, ("exact: sum_one.",), one.poly)
+            over = within(piece.bound, value)
+            alone = Equation(over.right, value.right, ("exact: sumto_one.",), one.poly)
             rewritten = self.chain(over, alone if piece.alone else one)
             heads.append(replace(rewritten, poly=one.poly))
         cut = self.cut(rule, env, left, pieces)
@@ -210,12 +213,18 @@ class Entries(Assuming):
             return self.rule_text(rule.body, {**env, rule.index: place}, False, 1)
 
         def over(piece: Piece) -> str:
-            return summed_text([(piece.index, piece.count)], at(piece.at))
+            return summed_text(piece.bound, at(piece.at))
 
         every = f"(fun {identifier('#whole')} => {at(variable('#whole'))})"
         *before, last = pieces.parts
+        if last.blocks:
+            own = [identifier(name) for name, _ in last.bound]
+            body = f"(fun {' '.join(own)} => {at(last.at)})"
+            goal = f"apply: (@sumto_blocks _ {nat(pieces.size)} {last.sizes} {every} {body})"
+            intro = " ".join([*own, *(f"lt{one}" for one in own)])
+            return Equation(left, over(last), (f"{goal} => [|{intro}]; [lia|blocks].",))
         if not before:
-            return Equation(left, over(last), (f"exact: (sum_first {every}).",) * last.alone)
+            return Equation(left, over(last), (f"exact: (sumto_first {every}).",) * last.alone)
         low, rests = number(0), list[Piece]()
         for piece in before:
             count = plus_form(pieces.size, low, -1)
@@ -226,7 +235,7 @@ class Entries(Assuming):
         for name, rest, piece, after in zip(given, rests, before, [*rests[1:], last], strict=True):
             sizes = (nat(one.count) for one in (rest, piece, after))
             places = (function(one.at, one.index) for one in (rest, piece, after))
-            words = f"@sum_cut _ {every} {' '.join([*sizes, *places])}"
+            words = f"@sumto_cut _ {every} {' '.join([*sizes, *places])}"
             proof = (f"apply: ({words}) => [|? ?|? ?]; places.",)
             right = f"{over(piece)} + {bracketed(over(after))}"
             script += have(name, Equation(over(rest), right, proof))
@@ -300,8 +309,8 @@ class ProofWriter(Entries):
             self.keep(self.known(out, left))
             return out
         match atom:
-            case ("entry", name, *_):
-                one = self.known(out, left, (f"congr (ent {letter(name)} _ _); places.",))
+            case ("entry", *_):
+                one = self.known(out, left, (same_entry(atom),))
             case ("index", _):
                 one = self.known(out, left, ("by rewrite ?natrD ?natrM.",))
             case ("δ", *_):
@@ -316,11 +325,8 @@ class ProofWriter(Entries):
                 one = replace(one, left=left)
             case ("poly", _):
                 (one,) = inside
-            case ("fn", "cos" | "sin" as name, _):
-                (moved,) = inside
-                one = self.chain(
-                    self.applied_to(moved, f"{name} t"), self.of_angle(name, some(moved.poly), out)
-                )
+            case ("fn", name, _):
+                one = self.of_function(name, inside[0], out)
             case _:
                 raise Refused(f"{atom[1]} of another index has no proof in Rocq yet")
         self.keep(replace(one, poly=out))
@@ -395,7 +401,10 @@ class ProofWriter(Entries):
             lambda g: g[0], lambda g: f"{g[1]} * ({g[2]})", whole, single(atom), rest
         )
         name = self.fresh("met")
-        script = (f"apply: meet => {name}.", f"by rewrite (_ : {index} = {nat(value)}) //; places.")
+        script = (
+            f"apply: delta_meet => {name}.",
+            f"by rewrite (_ : {index} = {nat(value)}) //; places.",
+        )
         right = f"{self.text(single(atom))} * ({moved.left})"
         same = Equation(apart.right, right, script)
         put_in = self.combined(
