@@ -19,7 +19,9 @@ class Assuming(Rewriter):
     def not_zero(self, below: Equation, env: Env) -> None:
         """Show of the factors of a divisor what the hypothesis about it says of them."""
         poly = some(below.poly)
-        content, rest, _ = self.primitive(poly)
+        content, rest, lead = self.primitive(poly)
+        if len(rest) > 1 and abs(lead) != 1:
+            raise Refused("a division by a multiple of a sum has no proof in Rocq yet")
         factors = [atom for atom, _ in atoms_of(content)]
         factors += [("poly", frozenset(rest.items()))] if len(rest) > 1 else []
         plain = self.plainly()

@@ -197,6 +197,8 @@ class Reasoning(Spelling):
                     yield f"{name} ^+ {self.orders[atom]} = {value}%:R", "ltac:(roots)"
                 case ("fn", "abs", items):
                     inner = dict(items)
+                    if any(a[:2] == ("fn", "abs") for a, _ in self.opened_up([inner])):
+                        raise Refused("|x| of another absolute value has no proof in Rocq yet")
                     value = self.text(inner, None, names_)
                     yield f"{name} ^+ 2 = ({value}) ^+ 2", f"(abs_sqr ({self.text(inner)}))"
                 case ("fn", "sin", items) if ("fn", "cos", items) in names_:
