@@ -253,10 +253,7 @@ class Theorem:
         for name, shape in shapes.items():
             if shape and np.ndim(given.get(name, 0)) >= 2:
                 out[name] = given[name]
-                sizes = map(int, np.shape(given[name])[-2:])
-                out |= {
-                    one: size for one, size in zip(shape, sizes, strict=True) if one.isidentifier()
-                }
+                out |= dict(zip(shape, map(int, np.shape(given[name])[-2:]), strict=True))
         sizes = {name for name, kind in self.variables.items() if kind == "nat"}
         out |= {name: given.get(name, 3) for name in sizes - out.keys()}
         random = np.random.default_rng(1)

@@ -280,12 +280,12 @@ def test_heads_are_as_many_as_there_may_be() -> None:
     """Concatenation times W_O is a sum over heads; heads with one key are multi-query attention."""
     random = np.random.default_rng(1)
     h, n, d, width, out = 3, 2, 2, 4, 5
-    O, W_O = random.normal(size=(h, n, d)), random.normal(size=(h * d, out))
+    heads, W_O = random.normal(size=(h, n, d)), random.normal(size=(h * d, out))
     found = theorem(of_row("concat-is-sum"))
-    known = {"O": O, "W_O": W_O, "W_O'": W_O.reshape(h, d, out), "d_v": d, "h": h}
+    known = {"O": heads, "W_O": W_O, "W_O'": W_O.reshape(h, d, out), "d_v": d, "h": h}
     left, right = found.sides(known | {"n": n, "d_out": out})
-    assert agree(left, np.concatenate(O, axis=1) @ W_O)
-    assert agree(right, sum(one @ two for one, two in zip(O, known["W_O'"], strict=True)))
+    assert agree(left, np.concatenate(heads, axis=1) @ W_O)
+    assert agree(right, sum(one @ two for one, two in zip(heads, known["W_O'"], strict=True)))
     W_Q, K, V = (random.normal(size=(k, width, d)) for k in (h, 1, 1))
     X = random.normal(size=(n, width))
     given = {"X": X, "W_Q": W_Q, "W_K": np.repeat(K, h, 0), "W_V": np.repeat(V, h, 0)}
