@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,11 @@ def _sigmoid(x: Any) -> Any:
     return np.exp(x) / (1 + np.exp(x))
 
 
+def _heads(heads: Callable[[int], Any], size: int, axis: int) -> list[Any]:
+    """The matrices of as many heads as make this size."""
+    return [heads(k) for k in range(size // np.shape(heads(0))[axis])]
+
+
 #: The definitions, of all arguments but the functions and the field that they stand on.
 _MEANS: Mapping[str, Callable[..., Any]] = {
     "softmax": _softmax,
@@ -56,6 +62,12 @@ _MEANS: Mapping[str, Callable[..., Any]] = {
     "softcap": lambda a, c: c * np.tanh(a / c),
     "minus_dist2": lambda q, k: -((q[:, None] - k[None]) ** 2).sum(2),
     "invmx": np.linalg.inv,
+    "beside": lambda width, heads: np.hstack(_heads(heads, width, 1)),
+    "stacked": lambda rows, heads: np.vstack(_heads(heads, rows, 0)),
+    "headsum": lambda count, heads: sum(heads(k) for k in range(count)),
+    "head_rows": lambda rows, w, k: w[k * rows : (k + 1) * rows],
+    "Num.norm": lambda *x: np.abs(*x) if x else np.abs,
+    "Num.max": lambda *x: partial(np.maximum, *x) if len(x) == 1 else np.maximum(*x),
     "lengths": lambda a: np.sqrt((a**2).sum(1, keepdims=True)),
     "unit_rows": lambda a: a / np.sqrt((a**2).sum(1, keepdims=True)),
     "Some": lambda a: a,
@@ -159,12 +171,17 @@ class Term:
         """A number, a letter, or a term in brackets."""
         if self.next == "(":
             self.take()
+            if self.next == "fun":
+                return self.function()
             out = self.value()
             self.take(")")
             return out
         word = self.take()
         if word in self.known:
-            return self.known[word]
+            out = self.known[word]
+            if np.ndim(out) == 3:  # a matrix for each head
+                return out[int(self.powered())]
+            return out
         if word.isdigit():
             return int(word)
         if word in ("e", "t", "R"):  # functions and the field are not chosen here
@@ -172,6 +189,18 @@ class Term:
         if word in ("ln", "Some", "Num.sqrt"):
             return _MEANS[word]
         raise AssertionError(f"{word} in {' '.join(self.words)}")
+
+    def function(self) -> Callable[[int], Any]:
+        """What stands between "fun" and the bracket behind it, of any number."""
+        self.take("fun")
+        name, start = self.take(), self.at + 2
+        self.take("=")
+        self.take(">")
+        depth = 1
+        while depth:
+            depth += {"(": 1, ")": -1}.get(self.take(), 0)
+        body = self.words[start : self.at - 1]
+        return lambda k: Term(body, {**self.known, name: k}).value()
 
     def shaped(self, out: Any) -> Any:
         """A constant as a matrix of this shape."""
@@ -222,9 +251,9 @@ class Theorem:
         shapes = {name: self._shape(kind) for name, kind in self.variables.items()}
         out: dict[str, Any] = {}
         for name, shape in shapes.items():
-            if shape and np.ndim(given.get(name, 0)) == 2:
+            if shape and np.ndim(given.get(name, 0)) >= 2:
                 out[name] = given[name]
-                out |= dict(zip(shape, map(int, np.shape(given[name])), strict=True))
+                out |= dict(zip(shape, map(int, np.shape(given[name])[-2:]), strict=True))
         sizes = {name for name, kind in self.variables.items() if kind == "nat"}
         out |= {name: given.get(name, 3) for name in sizes - out.keys()}
         random = np.random.default_rng(1)
@@ -242,7 +271,7 @@ class Theorem:
     @staticmethod
     def _shape(kind: str) -> tuple[str, str] | None:
         """Rows and columns of a matrix or a permutation; a number has none."""
-        found = re.fullmatch(r"'M\[R\]_\((.*), (.*)\)", kind)
+        found = re.fullmatch(r"(?:nat -> )?'M\[R\]_\((.*), (.*)\)", kind)
         if found:
             return found[1], found[2]
         return (kind[3:], kind[3:]) if kind.startswith("'S_") else None

@@ -24,6 +24,7 @@ from symattn.algebra.identities import IDENTITIES, identity
 from symattn.algebra.rocq.asking import asked
 from symattn.algebra.rocq.export import exported
 from symattn.algebra.rocq.terms import identifier, library
+from symattn.grammar import is_inequality
 from tests.command import run
 from tests.conftest import Tool
 from tests.oracle import Statement, agree
@@ -34,7 +35,11 @@ from tests.statements import STATEMENTS
 #: Takes a file of Rocq, gives its status and what it says.
 Rocq = Callable[[str], tuple[int, str]]
 
-ROWS = [row for row in IDENTITIES if row.holds and row.for_all]
+ROWS = [
+    row
+    for row in IDENTITIES
+    if row.holds and row.for_all and (row.sides or not is_inequality(row.statement))
+]
 
 #: What has no theorem yet, and why.
 REFUSED = {
@@ -46,7 +51,7 @@ REFUSED = {
     "gradient-scores": "an entry of Slope has no term in Rocq yet",
     "gradient-queries": "an entry of Slope has no term in Rocq yet",
     "gradient-keys": "an entry of Slope has no term in Rocq yet",
-    "rotary-orthogonal": "cases of sizes have no proof in Rocq yet",
+    "rotary-orthogonal": "an even size has no proof in Rocq yet",
 }
 
 
@@ -269,6 +274,27 @@ def test_the_steps_of_a_derivation_are_put_in() -> None:
     found = theorem(exported(json.loads(json.dumps(answer.certificate))))
     assert found.left == "(softmax e (divmx (Q *m (K^T)) (Num.sqrt d_k%:R))) *m V"
     assert found.letters == {"Q", "K", "V"}
+
+
+def test_heads_are_as_many_as_there_may_be() -> None:
+    """Concatenation times W_O is a sum over heads; heads with one key are multi-query attention."""
+    random = np.random.default_rng(1)
+    h, n, d, width, out = 3, 2, 2, 4, 5
+    heads, W_O = random.normal(size=(h, n, d)), random.normal(size=(h * d, out))
+    found = theorem(of_row("concat-is-sum"))
+    known = {"O": heads, "W_O": W_O, "W_O'": W_O.reshape(h, d, out), "d_v": d, "h": h}
+    left, right = found.sides(known | {"n": n, "d_out": out})
+    assert agree(left, np.concatenate(heads, axis=1) @ W_O)
+    assert agree(right, sum(one @ two for one, two in zip(heads, known["W_O'"], strict=True)))
+    W_Q, K, V = (random.normal(size=(k, width, d)) for k in (h, 1, 1))
+    X = random.normal(size=(n, width))
+    given = {"X": X, "W_Q": W_Q, "W_K": np.repeat(K, h, 0), "W_V": np.repeat(V, h, 0)}
+    given |= {"W_K'": K[0], "W_V'": V[0], "d_k": d, "d_v": d, "h": h, "n": n, "d_model": width}
+    found = theorem(of_row("multi-query"))
+    powers = np.exp(np.stack([X @ one @ (X @ K[0]).T for one in W_Q]) / np.sqrt(d))
+    wanted = np.concatenate(powers / powers.sum(2, keepdims=True) @ (X @ V[0]), axis=1)
+    for side in found.sides(given):
+        assert agree(side, wanted)
 
 
 def test_the_reader_can_tell_statements_apart() -> None:

@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker, Replay
-from symattn.algebra.claims import Data, Goal, goal_of, meant
-from symattn.algebra.forms import Refused, number, plus_form, variable
+from symattn.algebra.claims import Data, Goal, cases, goal_of, meant, read_size
+from symattn.algebra.forms import Refused, linear, number, plus_form, variable
 from symattn.algebra.proof_lines import renamed
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import COLUMN, ROW, divided, divisors_of
@@ -47,11 +48,19 @@ class Exporting(Replay):
         super().__init__(goal, uses, False)
         self.orders, self.comments, self.empty = orders, Comments(self.goal), empty
         self.divisors = divisors_of(goal, sides_of(goal))
+        self.identities: dict[str, str] = {}
+
+    def entries(self, checker: Checker, goal: Goal, cofactors: Sequence[Data]) -> None:
+        found = divisors_of(goal, sides_of(goal))
+        if [one.sign for one in found] != [one.sign for one in self.divisors]:
+            raise Refused("divisors that depend on cases of sizes have no proof in Rocq yet")
+        checker.divisors = found  # type: ignore[attr-defined]
+        super().entries(checker, goal, cofactors)
 
     def checker(self, steps: Sequence[Data], positive: Sequence[str] = ()) -> Checker:  # type: ignore[override]
         """A checker whose run becomes a script."""
         out = ProofWriter(steps, positive, self.orders, self.comments, self.divisors)
-        out.here = replace(out.here, empty=self.empty)
+        out.here, out.identities = replace(out.here, empty=self.empty), self.identities
         out.ties = {name: f"k'tied_{identifier(name)}" for name in ties(self.goal)}
         return out
 
@@ -64,18 +73,29 @@ def exported(certificate: Data, name: str = "statement") -> str:
         raise Refused("both sides are the same expression, so that a theorem would say nothing")
     if certificate["letters_only"] and not proof.get("same"):
         proof = Tracing(goal, uses, False).proof(goal, [])
-    if "cases" in proof or "half" in proof:
-        raise Refused("cases of sizes have no proof in Rocq yet")
     sides = sides_of(goal)
     wide = {str(size) for size in getattr(goal.left, "shape", ())}  # an entry is within them
-    sizes = [one for one in sizes_in(sides) if one not in wide | divided(goal, sides)]
+    needed = divided(goal, sides) | {*_counted(proof)}
+    sizes = [one for one in sizes_in(sides) if one not in wide | needed]
     replay = _replayed(goal, uses, proof, frozenset())
     for more in (sizes, *([one] for one in sizes)):
         with suppress(Refused):
             replay = _replayed(goal, uses, proof, replay.empty.union(more))
         if replay.empty.issuperset(sizes):
             break
-    return Document(replay, identifier(name.replace("-", "_"))).text(certificate)
+    document = Document(replay, identifier(name.replace("-", "_")), proof)
+    document.empty = replay.empty.union(wide - needed)
+    return document.text(certificate)
+
+
+def _counted(proof: Data) -> Iterator[str]:
+    """The sizes that are compared with numbers. Raises `Refused` for one that has to be even."""
+    if "half" in proof:
+        raise Refused("an even size has no proof in Rocq yet")
+    if "split" in proof:
+        if read_size(proof["least"]).is_Integer:
+            yield proof["split"]
+        yield from chain.from_iterable(map(_counted, proof["cases"]))
 
 
 def _replayed(goal: Goal, uses: Sequence[Data], proof: Data, empty: frozenset[str]) -> Exporting:
@@ -109,13 +129,13 @@ def sides_of(goal: Goal) -> list[sympy.Basic]:
 class Document:
     """The parts of the file."""
 
-    def __init__(self, replay: Exporting, name: str) -> None:
+    def __init__(self, replay: Exporting, name: str, proof: Data) -> None:
         self.goal, self.uses, self.divisors = replay.goal, replay.uses, replay.divisors
         self.writers: list[Any] = [run.checker for run in replay.runs]
-        self.name = name
+        self.name, self.proof, self.found = name, proof, replay.identities
+        #: The sizes that may be 0.
+        self.empty: frozenset[str] = frozenset()
         parts = sides_of(self.goal)
-        wide = {str(size) for size in getattr(self.goal.left, "shape", ())}
-        self.empty = (wide - divided(self.goal, parts)) | replay.empty
         self.sides, self.ties = parts[:2], ties(self.goal)
         parts += self.ties.values()
         found = {s for part in parts for s in part.atoms(sympy.MatrixSymbol)}
@@ -159,9 +179,8 @@ class Document:
 
     def identities(self) -> Iterator[str]:
         """Identities of polynomials."""
-        for writer in self.writers:
-            for text, name in writer.identities.items():
-                yield f"Lemma {name} : {text}"
+        for text, name in self.found.items():
+            yield f"Lemma {name} : {text}"
 
     def variables(self) -> str:
         """The sizes, letters and numbers of the statement."""
@@ -227,15 +246,43 @@ class Document:
                 yield f"sign_entries k'divisor{k} k'divided{k}."
         if not self.writers:
             yield "by []."
-        for writer in self.writers:
-            yield from writer.given
-            (found,) = writer.frames[0]
-            if isinstance(self.goal.left, MatrixExpr):
-                yield "open_entries."
-                yield from _parts(found, lambda inner: _parts(inner, _exact))
-            else:
-                yield from _exact(found.parts[0].inside[0].parts[0].inside[0])
+        else:
+            yield from self.cases(self.proof, iter(self.writers))
         yield "Qed."
+
+    def cases(self, proof: Data, writers: Iterator[Any], depth: int = 0) -> Iterator[str]:
+        """The proof in all cases of which of two sizes is larger."""
+        if "split" not in proof:
+            yield from self.entries(next(writers))
+            return
+        split, least = (read_size(proof[key]) for key in ("split", "least"))
+        found = [pair for one in cases(split, least, depth) for pair in one.items()]
+        own, bound, more = identifier(str(split)), nat(linear(least, {})), identifier(f"+{depth}")
+        below = [f"{own} = {k}" for _, k in found[1:]]
+        below = [f"({own} < {bound})%N"] if least.is_Symbol else below
+        said = " \\/ ".join([f"({bound} <= {own})%N", *below])
+        yield f"have [{'|'.join('?' * len(found))}] : {said} by lia."
+        for (one, value), inner in zip(found, proof["cases"], strict=True):
+            name, form = identifier(str(one)), nat(linear(value, {}))
+            if value.is_Integer:
+                yield f"{{ subst {name}."
+            else:
+                rest = linear(value - sympy.Symbol(f"+{depth}", integer=True, nonnegative=True), {})
+                yield f"{{ have [{more} ?] : exists {more}, {name} = {form}"
+                yield f"    by exists ({name} - {nat(rest)})%N; lia."
+                yield f"  subst {name}."
+            yield from map(indented, self.cases(inner, writers, depth + 1))
+            yield "}"
+
+    def entries(self, writer: Any) -> Iterator[str]:
+        """The proof for all entries."""
+        yield from writer.given
+        (found,) = writer.frames[0]
+        if isinstance(self.goal.left, MatrixExpr):
+            yield "open_entries."
+            yield from _parts(found, lambda inner: _parts(inner, _exact))
+        else:
+            yield from _exact(found.parts[0].inside[0].parts[0].inside[0])
 
     def _units(self) -> Iterator[tuple[str, str]]:
         """The products that are I, and why."""

@@ -197,6 +197,8 @@ class Reasoning(Spelling):
                     yield f"{name} ^+ {self.orders[atom]} = {value}%:R", "ltac:(roots)"
                 case ("fn", "abs", items):
                     inner = dict(items)
+                    if any(a[:2] == ("fn", "abs") for a, _ in self.opened_up([inner])):
+                        raise Refused("|x| of another absolute value has no proof in Rocq yet")
                     value = self.text(inner, None, names_)
                     yield f"{name} ^+ 2 = ({value}) ^+ 2", f"(abs_sqr ({self.text(inner)}))"
                 case ("fn", "sin", items) if ("fn", "cos", items) in names_:
@@ -232,6 +234,27 @@ class Reasoning(Spelling):
             right,
             (f"apply: (congr1 ({name})).", *one.remark, *one.script) if one.script else (),
         )
+
+    def of_square(
+        self, moved: Equation, lemma: str, poly: Poly, inner: Poly, sides: tuple[str, str]
+    ) -> Equation:
+        """A root or an absolute value, which is ≥ 0 and has this square."""
+        signed = [c for mono, c in poly.items() if c < 0 or not self.plainly().is_square(mono)]
+        if signed and len(poly) != 2:
+            raise Refused("a sum that is ≥ 0 by |x| ≥ x has no proof in Rocq yet")
+        left, right = sides
+        same = self.algebra(lambda g: left.format(*g), lambda g: right.format(*g), poly, inner)
+        given = self.fresh("Q")
+        script = (*have(given, same), f"apply: ({lemma} _ {given}); nn.")
+        return self.chain(moved, self.known(poly, moved.right, script))
+
+    def lifted(self, one: Equation) -> Equation:
+        """An equation of what may be −∞; a number x is Some x there."""
+        if one.poly is None or self.may_hide(one.rule):  # type: ignore[arg-type]
+            right = one.right if one.poly is None else f"Some ({one.right})"
+            return replace(one, right=right)
+        script = ("congr Some.", *one.script) if one.script else ()
+        return replace(one, left=f"Some ({one.left})", right=f"Some ({one.right})", script=script)
 
 
 def _is_proven(one: Poly | Equation) -> bool:
@@ -276,14 +299,6 @@ class Functions(Reasoning):
         if bracketed(left).strip("()") == bracketed(right).strip("()"):
             return Equation(left, right, (), poly)
         return self.known(poly, left, ("by roots.",))
-
-    def lifted(self, one: Equation) -> Equation:
-        """An equation of what may be −∞; a number x is Some x there."""
-        if one.poly is None or self.may_hide(one.rule):  # type: ignore[arg-type]
-            right = one.right if one.poly is None else f"Some ({one.right})"
-            return replace(one, right=right)
-        script = ("congr Some.", *one.script) if one.script else ()
-        return replace(one, left=f"Some ({one.left})", right=f"Some ({one.right})", script=script)
 
     def of_exp(self, left: str, inside: Equation, hides: bool) -> Equation:
         """E to what may be −∞, or to a number."""
@@ -440,7 +455,7 @@ class Functions(Reasoning):
                 return self.of_square(moved, "sqrt_of", poly, inner, ("({0}) ^+ 2", "{1}"))
             case "abs":
                 return self.of_square(moved, "abs_of", poly, inner, ("({0}) ^+ 2", "({1}) ^+ 2"))
-            case "max0":
+            case "max0" if inner:
                 size = self.of_function("abs", self.known(inner), self.absolute(inner))
 
                 def half(given: Sequence[str]) -> str:
@@ -452,19 +467,6 @@ class Functions(Reasoning):
             case "cos" | "sin":
                 return self.chain(moved, self.of_angle(name, inner, poly))
         raise Refused(f"{name} has no proof in Rocq yet")
-
-    def of_square(
-        self, moved: Equation, lemma: str, poly: Poly, inner: Poly, sides: tuple[str, str]
-    ) -> Equation:
-        """A root or an absolute value, which is ≥ 0 and has this square."""
-        signed = [c for mono, c in poly.items() if c < 0 or not self.plainly().is_square(mono)]
-        if signed and len(poly) != 2:
-            raise Refused("a sum that is ≥ 0 by |x| ≥ x has no proof in Rocq yet")
-        left, right = sides
-        same = self.algebra(lambda g: left.format(*g), lambda g: right.format(*g), poly, inner)
-        given = self.fresh("Q")
-        script = (*have(given, same), f"apply: ({lemma} _ {given}); nn.")
-        return self.chain(moved, self.known(poly, moved.right, script))
 
     def of_angle(self, name: str, inner: Poly, poly: Poly) -> Equation:
         """Cosine or sine of a sum."""

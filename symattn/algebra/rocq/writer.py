@@ -218,11 +218,7 @@ class Entries(Assuming):
         every = f"(fun {identifier('#whole')} => {at(variable('#whole'))})"
         *before, last = pieces.parts
         if last.blocks:
-            own = [identifier(name) for name, _ in last.bound]
-            body = f"(fun {' '.join(own)} => {at(last.at)})"
-            goal = f"apply: (@sumto_blocks _ {nat(pieces.size)} {last.sizes} {every} {body})"
-            intro = " ".join([*own, *(f"lt{one}" for one in own)])
-            return Equation(left, over(last), (f"{goal} => [|{intro}]; [lia|blocks].",))
+            return Equation(left, over(last), (_in_blocks(pieces, every, at(last.at)),))
         if not before:
             return Equation(left, over(last), (f"exact: (sumto_first {every}).",) * last.alone)
         low, rests = number(0), list[Piece]()
@@ -242,8 +238,17 @@ class Entries(Assuming):
         *names_, term = given
         for name in reversed(names_):
             term = f"(etrans {name} (congr1 (+%R _) {term}))"
-        right = nested([over(piece) for piece in pieces.parts])
-        return Equation(left, right, (*script, f"exact: {term}."))
+        return Equation(left, nested([*map(over, pieces.parts)]), (*script, f"exact: {term}."))
+
+
+def _in_blocks(pieces: Pieces, every: str, body: str) -> str:
+    """The proof that a sum is one over blocks and places in them."""
+    (piece,) = pieces.parts
+    own = [identifier(name) for name, _ in piece.bound]
+    function = f"{every} (fun {' '.join(own)} => {body})"
+    intro = " ".join([*own, *(f"lt{one}" for one in own)])
+    lemma = f"@sumto_blocks _ {nat(pieces.size)} {piece.sizes} {function}"
+    return f"apply: ({lemma}) => [|{intro}]; [lia|blocks]."
 
 
 class ProofWriter(Entries):
