@@ -31,14 +31,15 @@ from symattn.algebra.forms import (
     number,
     plus_form,
     put,
+    quotient_form,
     variable,
 )
 from symattn.algebra.forms import place as place_of_index
 from symattn.algebra.free_algebra import Ring
 from symattn.algebra.hypotheses import Statement, same_shape
 from symattn.algebra.hypotheses import uses as uses_of
-from symattn.algebra.polynomials import Bound, indices, is_zero, renamed, renamed_mono
-from symattn.algebra.scope import Odd, Open, Wide
+from symattn.algebra.polynomials import MOST_TURNS, Bound, indices, is_zero, renamed, renamed_mono
+from symattn.algebra.scope import Open
 from symattn.algebra.sums import Along, Found, Step
 from symattn.algebra.texts import (
     Atom,
@@ -68,6 +69,22 @@ _UNTOLD = (RecursionError, ArithmeticError, NotImplementedError, TypeError, Valu
 
 #: The largest number of places that are gone through one by one.
 _MOST_UNFOLDED = 8
+
+
+class Odd(Need):
+    """The remainder of a linear form is not the same throughout the range of an index."""
+
+    def __init__(self, index: str, below: int) -> None:
+        super().__init__(f"the remainder of {index} by {below} is not the same throughout")
+        self.index, self.below = index, below
+
+
+class Wide(Need):
+    """An index runs through so many blocks of a width, and is needed as block and place in it."""
+
+    def __init__(self, index: str, width: Form) -> None:
+        super().__init__(f"{index} is not an index of a block of {form_text(width)}")
+        self.index, self.width = index, width
 
 
 class Order(Need):
@@ -130,6 +147,28 @@ class Tracer(Checker):
         if self.unfolded and 1 < most <= _MOST_UNFOLDED:
             return most
         return 2 if self.paired and all(c % 2 == 0 for _, c in size) else 1
+
+    def divided(self, top: Form, below: Form) -> tuple[Form, Form | None]:
+        """Quotient and remainder. Raises `Odd`, `Wide` or `Open` where a finer range decides."""
+        quotient, rest = super().divided(top, below)
+        if rest is not None:
+            return quotient, rest
+        _, apart = quotient_form(top, below)
+        inside = sorted(names(apart) & set(self.sizes))
+        by = dict(below).get("", 0)
+        if inside and below == number(by):
+            raise Odd(inside[0], by)
+        for index in inside:
+            blocks, left = quotient_form(self.sizes[index], below)
+            if not left and any(atom for atom, _ in blocks):
+                raise Wide(index, below)
+        rooms = (plus_form(top, below, -k - 1) for k in range(MOST_TURNS))
+        room = next((one for one in rooms if not self.nonnegative(one)), None)
+        if room is None:
+            raise Refused("a large quotient")
+        if any(names(((atom, 1),)) and "·" in atom for atom, _ in room):
+            return quotient, None
+        raise Open(room)
 
     # ---- the trace -------------------------------------------------------------------------
 
