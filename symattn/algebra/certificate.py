@@ -30,6 +30,7 @@ from symattn.algebra.claims import (
     Slope,
     _same_shape,
     cases,
+    check_keys,
     check_limits,
     decoded,
     goal_of,
@@ -500,7 +501,8 @@ class Replay:
         """Check a proof: of the entries, or of all cases of which of two sizes is larger."""
         if depth > 8:
             raise Refused("too many cases of sizes")
-        if proof.get("same"):
+        check_keys(proof, "same", "even half", "split least cases", "steps cofactors")
+        if "same" in proof:
             if goal.left != goal.right or goal.steps[0] != goal.steps[1]:
                 raise Refused("the sides are not the same expression")
             return
@@ -600,6 +602,7 @@ def check(data: Data) -> Goal:
 def replayed(data: Data) -> Goal:
     """As `check`, of a certificate from here, however large it is."""
     try:
+        check_keys(data, "certificate statement uses letters_only partial proof")
         goal = goal_of(data["statement"])
         replay = Replay(goal, data["uses"], data["letters_only"])
         replay.check(data["proof"], replay.goal)

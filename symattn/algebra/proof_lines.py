@@ -136,17 +136,11 @@ class Recorder(Checker):
         self.stack[-1].ranges = [bound[0] for _, bound in found if len(bound) == 1]
         return found
 
-    def as_known(self, atom: Atom) -> Poly:
-        with self._of(Part(atom, {})) as aside:
-            out = super().as_known(atom)
-        self.stack[-1].own += [step for part in aside.walk() for step in part.own]
-        return out
-
     def total(self, bound: Bound, mono: Mono) -> Poly:
         step = self.left[0]
         if step["rule"] == "delta":
             (index, _), (atom, _) = bound[step["index"]], atoms_of(mono)[step["factor"]]
-            value = self.solved(atom, index) if step["inside"] else None
+            value = self.solved(atom, index) if step["side"] == "inside" else None
             self.met.setdefault(index, []).append(value)
         return super().total(bound, mono)
 

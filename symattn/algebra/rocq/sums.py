@@ -170,7 +170,7 @@ def _delta(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     """Σ_l [l = k] f(l) is f(k), or 0."""
     atom, p = factors[step["factor"]]
     mono, place = frozenset(factors), step["index"]
-    if not step["inside"]:
+    if step["side"] != "inside":
         return _outside(writer, bound, mono, atom, p)
     own, (index, size) = parts[0], bound[place]
     name, value = identifier(index), writer.solved(atom, index)
