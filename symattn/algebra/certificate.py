@@ -14,7 +14,7 @@ Nothing here is shared with what finds proofs: of `symattn.algebra` it imports n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -51,7 +51,6 @@ from symattn.algebra.polynomials import (
     form_poly,
     is_zero,
     plus,
-    replaced,
     scaled,
     settled,
     single,
@@ -87,9 +86,8 @@ class Letters(Sums):
                 self.lack("an inverse")
                 return self.inverse(matrix.arg, i, j)
             case Slope():
-                with self.inside(noting=False):
-                    value = self.some(self.entry(matrix.expr, number(0), number(0)))
-                    return self.derived(value, matrix.letter.name, i, j)
+                value = self.some(self.entry(matrix.expr, number(0), number(0)))
+                return self.derived(value, matrix.letter.name, i, j)
             case sympy.MatrixSymbol(name=name) if name in self.here.means:
                 return self.entry(self.here.means[name], i, j)
             case sympy.MatrixSymbol(name=name) if name in self.permuted:  # p_ij is 1 for j = π(i)
@@ -196,10 +194,10 @@ class Letters(Sums):
             case sympy.exp():
                 return self.exp(self.scalar(value.args[0], env))
             case sympy.log():
-                return self.some(self.applied("ln", self.scalar(value.args[0], env)))
+                return self.applied("ln", self.scalar(value.args[0], env))
             case sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin():
                 name = type(value).__name__.lower()
-                return self.some(self.applied(name, self.scalar(value.args[0], env)))
+                return self.applied(name, self.scalar(value.args[0], env))
             case sympy.Pow() if isinstance(value.args[1], sympy.Rational):
                 p = Fraction(int(value.args[1].p), int(value.args[1].q))
                 inner = self.scalar(value.args[0], env)
@@ -209,7 +207,7 @@ class Letters(Sums):
                 self.lack("a divisor", p < 0 and not self.never_zero(inner))
                 return self.power(inner, p)
             case sympy.Pow() if value.args[0].is_positive:  # b^x is e^(x ln b)
-                logarithm = self.some(self.applied("ln", self.scalar(value.args[0], env)))
+                logarithm = self.applied("ln", self.scalar(value.args[0], env))
                 return self.exp(times(self.scalar(value.args[1], env), logarithm))
         if value is sympy.S.Exp1:
             return self.exp(constant(1))
@@ -253,15 +251,10 @@ class Checker(Letters):
                 return self.multiplied([self.value(factor, env) for factor in factors])
             case r.Over(num, den, empty):
                 below = self.divisor(self.finite(den, env), empty)
-                above = self.value(num, env)
-                if above is None:
-                    if not self.all_positive(below):
-                        raise Refused("−∞ divided by something that may be negative")
-                    return None
-                return times(above, below)
+                return self.multiplied([self.value(num, env), below])
             case r.Total(body, index, size):
                 found = self.along(body, index, size, env)
-                return plus(*(self.summed(bound, poly) for poly, bound in self.all_finite(found)))
+                return plus(*(self.summed(bound, self.some(poly)) for poly, bound in found))
             case r.Exp(body):
                 inner = self.value(body, env)
                 return {} if inner is None else self.exp(inner)
@@ -284,23 +277,11 @@ class Checker(Letters):
 
     def finite(self, rule: r.Rule, env: Env) -> Poly:
         """The polynomial of a rule that may not be −∞."""
-        out = self.value(rule, env)
-        if out is None:
-            raise Refused("−∞ where a number has to be")
-        return out
+        return self.some(self.value(rule, env))
 
-    def all_finite(self, parts: Parts) -> Iterator[tuple[Poly, Bound]]:
-        """The parts of a sum, none of which is −∞."""
-        for poly, bound in parts:
-            if poly is None:
-                raise Refused("a sum of −∞")
-            yield poly, bound
-
-    def multiplied(self, parts: list[Poly | None]) -> Poly | None:
+    def multiplied(self, parts: Sequence[Poly | None]) -> Poly | None:
         """A product; −∞ times what is positive is −∞."""
-        out = constant(1)
-        for part in parts:
-            out = out if part is None else times(out, part)
+        out = reduce(times, (part for part in parts if part is not None), constant(1))
         if None in parts and not self.all_positive(out):
             raise Refused("−∞ in a product")
         return None if None in parts else out
@@ -352,8 +333,7 @@ class Checker(Letters):
 
     def either(self, same: Poly, rule: r.Cases, env: Env) -> Poly:
         """The value of a rule by cases where the condition is 1, the other where it is 0."""
-        with self.inside(noting=False):
-            value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
+        value, otherwise = (self.finite(one, env) for one in (rule.value, rule.otherwise))
         unlike = plus(constant(1), scaled(same, -1))
         return plus(times(same, value), times(unlike, otherwise))
 
@@ -390,40 +370,22 @@ class Checker(Letters):
 
     def simplified(self, left: Poly) -> Poly | None:
         """The difference behind the next step, None where that ends the proof."""
-        step = self.take((*_OF_DIFFERENCES,), text_of(left), left)
-        out = _OF_DIFFERENCES[step["rule"]](self, step, left)
+        step = self.take(("meet", "zero"), text_of(left), left)
+        out = self.where_met(step, left) if step["rule"] == "meet" else None
+        if out is None and not is_zero(left):
+            raise self.wrong("the difference is not 0")
         self.settle(step, [], text_of(out or {}))
         return out
 
-    def factor(self, step: Step, left: Poly) -> tuple[Mono, Atom, Fraction]:
-        """The term of a difference, and the factor in it, that a step speaks of."""
+    def where_met(self, step: Step, left: Poly) -> Poly:
+        """[i = j] f(i) is [i = j] f(j), in one term of a difference."""
         terms = terms_of(left)
-        mono, _ = terms[self.place_of(step, "term", terms)]
+        mono, c = terms[self.place_of(step, "term", terms)]
         factors = atoms_of(mono)
-        return mono, *factors[self.place_of(step, "factor", factors)]
-
-
-def _vanished(checker: Checker, step: Step, left: Poly) -> None:
-    """The difference is 0."""
-    if not is_zero(left):
-        raise checker.wrong("the difference is not 0")
-
-
-def _met(checker: Checker, step: Step, left: Poly) -> Poly:
-    """[i = j] f(i) is [i = j] f(j)."""
-    mono, atom, p = checker.factor(step, left)
-    value = checker.solved(atom, step["index"]) if atom[0] == "δ" else None
-    if value is None:
-        raise checker.wrong("the condition does not determine the index")
-    moved = checker.substituted(mono - {(atom, p)}, {step["index"]: value})
-    return replaced(left, mono, times(moved, single(atom)))
-
-
-#: What the steps make of a difference, by their rules; None where that ends the proof.
-_OF_DIFFERENCES: Mapping[str, Callable[[Checker, Step, Poly], Poly | None]] = {
-    "meet": _met,
-    "zero": _vanished,
-}
+        atom, p = factors[self.place_of(step, "factor", factors)]
+        at = {step["index"]: self.determined(atom, step["index"])}
+        moved = times(self.substituted(mono - {(atom, p)}, at), single(atom))
+        return plus({m: k for m, k in terms if m != mono}, scaled(moved, c))
 
 
 #: Row and column of an entry, whose names no letter of a statement has.
@@ -455,9 +417,9 @@ class Run:
     def cofactor(self, c: sympy.Expr, sides: Pair, i: Form, j: Form) -> Poly:
         """Entry (i, j) of c (u L v − u R v), where c has a value."""
         checker = self.checker
-        with checker.inside(noting=False, lacks=[]):  # these are made of what the sides hold
+        with checker.inside(lacks=[]):  # these are made of what the sides hold
             one, other = (checker.some(checker.entry(side, i, j)) for side in sides)
-        with checker.inside(noting=False, lacks=[]):
+        with checker.inside(lacks=[]):
             out = times(checker.scalar(c), plus(one, scaled(other, -1)))
             if checker.here.lacks:
                 raise Refused("a cofactor divides by what may be 0")
@@ -503,7 +465,7 @@ class Replay:
             raise Refused("too many cases of sizes")
         check_keys(proof, "same", "even half", "split least cases", "steps cofactors")
         if "same" in proof:
-            if goal.left != goal.right or goal.steps[0] != goal.steps[1]:
+            if proof["same"] is not True or goal.left != goal.right or len({*goal.steps}) > 1:
                 raise Refused("the sides are not the same expression")
             return
         if "even" in proof:
@@ -540,7 +502,7 @@ class Replay:
         run = Run(goal, checker, added)
         self.runs.append(run)
         rows, columns = (linear(size, {}) for size in shape)
-        with checker.inside(means=means, known=tuple(sums), noting=True):
+        with checker.inside(means=means, known=tuple(sums)):
             checker.in_parts(
                 rows, lambda i: checker.in_parts(columns, lambda j: run.compare(known, i, j))
             )

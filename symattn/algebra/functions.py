@@ -43,8 +43,6 @@ class Signs(Scope):
     def __init__(self, positive: Iterable[str] = ()) -> None:
         super().__init__()
         self.positive = frozenset(positive)
-        #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
-        self.rooted: set[Items] = set()
 
     def is_positive(self, atom: Atom) -> bool:
         """Whether an atom is above 0; a sum is where it is not empty."""
@@ -64,24 +62,21 @@ class Signs(Scope):
         return False
 
     def is_nonnegative(self, atom: Atom) -> bool:
-        """Whether an atom is ≥ 0, or a root is taken of it."""
-        items = frozenset(single(atom).items())
-        if items in self.rooted:
-            return True
+        """Whether an atom is ≥ 0."""
         match atom:
-            case ("δ" | "first", *_) | ("fn", "abs", _):
-                return True
-            case ("size", _):
+            case ("δ" | "first" | "size", *_) | ("fn", "abs", _):
                 return True
             case ("sum", _, mono):
-                return all(self.is_nonnegative(inner) or p % 2 == 0 for inner, p in mono)
+                return self.is_square(mono)
             case ("poly", items):
-                return items in self.rooted or self.all_nonnegative(dict(items))
+                return self.all_nonnegative(dict(items))
         return self.is_positive(atom)
 
     def is_square(self, mono: Mono) -> bool:
-        """Whether a product is of even powers and of what is ≥ 0."""
-        return all(p % 2 == 0 or self.is_nonnegative(atom) for atom, p in mono)
+        """Whether a product is of even powers, of roots and of what is ≥ 0."""
+        return all(
+            p % 2 == 0 or p.denominator != 1 or self.is_nonnegative(atom) for atom, p in mono
+        )
 
     def all_nonnegative(self, poly: Poly) -> bool:
         """Whether a sum is of terms ≥ 0 and of c (|x| ± x)."""
@@ -129,11 +124,6 @@ class Signs(Scope):
                 return full and all(self.is_filled(inner, within) for inner, _ in mono)
         return True
 
-    def note(self, poly: Poly) -> None:
-        """This is ≥ 0 wherever both sides are defined."""
-        if self.here.noting:
-            self.rooted.add(frozenset(poly.items()))
-
 
 class Functions(Signs):
     """Powers and functions of one number, each brought to one form."""
@@ -180,9 +170,10 @@ class Functions(Signs):
         """A power that is not whole, of what is ≥ 0 where it is defined."""
         content, rest, lead = self.primitive(poly)
         out, inside = power_of_number(abs(lead), p), scaled(rest, 1 if lead > 0 else -1)
-        gone = {atom for atom, _ in content if not self.is_positive(atom)}
+        odd = [atom for atom, q in content if q % 2 and not self.is_nonnegative(atom)]
+        alone = odd if len(odd) == 1 and inside == constant(1) else []  # ≥ 0, as the whole is
         for atom, q in atoms_of(content):
-            if self.is_nonnegative(atom):
+            if atom in alone or self.is_nonnegative(atom):
                 out = times(out, settled({atom: q * p}))
             elif q.denominator == 1:  # x³ is x² x
                 size = ("fn", "abs", frozenset(single(atom).items()))
@@ -192,13 +183,6 @@ class Functions(Signs):
                 inside = times(inside, single(atom, q))
         if inside == constant(1):
             return out
-        if all(gone <= {atom for atom, _ in mono} for mono in inside):
-            self.note(inside)
-        if len(inside) == 1:
-            ((mono, c),) = inside.items()
-            if len(mono) == 1 and c == 1:
-                ((atom, q),) = mono
-                return times(out, settled({atom: q * p}))
         return times(out, settled({("poly", frozenset(inside.items())): p}))
 
     def absolute(self, poly: Poly) -> Poly:
@@ -208,12 +192,9 @@ class Functions(Signs):
         content, rest, lead = self.primitive(poly)
         out = constant(abs(lead))
         for atom, p in atoms_of(content):
-            if self.is_nonnegative(atom) or (p.denominator == 1 and p % 2 == 0):
-                out = times(out, settled({atom: p}))
-            elif p.denominator != 1:
-                return single(("fn", "abs", frozenset(poly.items())))
-            else:
-                out = times(out, settled({("fn", "abs", frozenset(single(atom).items())): p}))
+            leaves = self.is_square(frozenset({(atom, p)}))
+            size = atom if leaves else ("fn", "abs", frozenset(single(atom).items()))
+            out = times(out, settled({size: p}))
         for sign in (1, -1):
             if self.all_nonnegative(scaled(rest, sign)):
                 return scaled(times(out, rest), sign)
@@ -257,10 +238,7 @@ class Functions(Signs):
         if len(inner) == 1:
             ((mono, c),) = inner.items()
             odd = [atom for atom, p in atoms_of(mono) if not self.is_nonnegative(atom) and p % 2]
-            if c > 0 and len(odd) == 1 and dict(mono)[odd[0]].denominator == 1:
-                self.note(single(odd[0]))  # the others are ≥ 0
-                odd = []
-            if c > 0 and not odd:
+            if c > 0 and len(odd) < 2 and all(dict(mono)[atom].denominator == 1 for atom in odd):
                 out = [scaled(ln_of(constant(prime)), turns) for prime, turns in primes(c)]
                 for atom, p in atoms_of(mono):
                     if atom[0] == "exp":
@@ -274,7 +252,7 @@ class Functions(Signs):
                 return plus(self.logarithm({content: lead}), ln_of(rest))
         return ln_of(inner)
 
-    def applied(self, name: str, inner: Poly | None) -> Poly | None:
+    def applied(self, name: str, inner: Poly | None) -> Poly:
         """A function of one number."""
         if inner is None:
             if name in ("σ", "max0"):
@@ -300,11 +278,10 @@ class Functions(Signs):
                 return self.cos_sin(inner)[name == "sin"]
             case "max0":  # (x + |x|) / 2
                 return scaled(plus(inner, self.absolute(inner)), Fraction(1, 2))
-            case "erf" if inner:  # odd
-                sign = -1 if self.primitive(inner)[2] < 0 else 1
-                return scaled(single(("fn", name, frozenset(scaled(inner, sign).items()))), sign)
-            case "erf":
+            case "erf" if not inner:
                 return {}
+            case "erf" if self.primitive(inner)[2] < 0:  # odd
+                return scaled(self.applied(name, scaled(inner, -1)), -1)
         return single(("fn", name, frozenset(inner.items())))
 
     def some(self, poly: Poly | None) -> Poly:

@@ -205,70 +205,43 @@ def times(one: Poly, other: Poly) -> Poly:
 
 
 def is_zero(poly: Poly) -> bool:
-    """Whether this is 0 over its atoms: FLINT's polynomials, over one denominator."""
-    if not poly:
-        return True
-    roots: dict[Atom, int] = {}
+    """Whether this is 0 over its atoms: a quotient of FLINT's polynomials of which the top is 0."""
+    orders: dict[Atom, int] = {}
 
     def look(items: Iterable[tuple[Mono, Fraction]]) -> None:
         for mono, _ in items:
             for atom, p in mono:
-                roots[atom] = lcm(roots.get(atom, 1), p.denominator)
+                orders[atom] = lcm(orders.get(atom, 1), p.denominator)
                 if atom[0] == "poly":
                     look(atom[1])
 
     look(poly.items())
-    places = {atom: k for k, atom in enumerate(sorted(roots, key=spelled))}
-    context = flint.fmpq_mpoly_ctx.get([f"x{k}" for k in range(len(places))], "degrevlex")
+    context = flint.fmpq_mpoly_ctx.get([f"x{k}" for k in range(len(orders))], "degrevlex")
+    roots = dict(zip(sorted(orders, key=spelled), context.gens(), strict=True))
 
-    def whole(atom: Atom, p: Fraction) -> Fraction:
-        """The part of a power that is multiplied out: of a sum the whole part."""
-        return Fraction(p.numerator // p.denominator) if atom[0] == "poly" else p
-
-    def quotient(one: Poly) -> tuple[flint.fmpq_mpoly, flint.fmpq_mpoly]:
-        """Numerator and denominator; Σ c Π x^p Π (N/D)^k over one denominator."""
-        used = {atom for mono in one for atom, _ in mono}
-        listed = [(dict(mono), c) for mono, c in one.items()]
-        zero = Fraction(0)
-        low = {a: min([zero, *(whole(a, m.get(a, zero)) for m, _ in listed)]) for a in used}
-        sums = {a: quotient(dict(a[1])) for a in used if a[0] == "poly"}
-        most = {a: int(max(whole(a, m.get(a, zero)) for m, _ in listed) - low[a]) for a in sums}
+    def quotient(items: Iterable[tuple[Mono, Fraction]]) -> list[flint.fmpq_mpoly]:
+        """Numerator and denominator of a polynomial."""
         top, below = context.constant(0), context.constant(1)
-        for powers, c in listed:
-            exponents = [0] * len(places)
-            term = context.constant(flint.fmpq(c.numerator, c.denominator))
-            for atom in used:
-                p = powers.get(atom, zero)
-                if atom in sums:
-                    turns = int(whole(atom, p) - low[atom])
-                    term *= sums[atom][0] ** turns * sums[atom][1] ** (most[atom] - turns)
-                    p -= whole(atom, p)
-                else:
-                    p -= low[atom]
-                exponents[places[atom]] += int(p * roots[atom])
-            top += term * context.from_dict({tuple(exponents): 1})
-        for atom in used:
-            if atom in sums:
-                top *= sums[atom][1] ** int(-low[atom])
-                below *= sums[atom][1] ** most[atom] * sums[atom][0] ** int(-low[atom])
-            else:
-                below *= context.gens()[places[atom]] ** int(-low[atom] * roots[atom])
-        return top, below
+        for mono, c in items:
+            term = [context.constant(flint.fmpq(c.numerator, c.denominator)), context.constant(1)]
+            for atom, p in mono:
+                whole = p.numerator // p.denominator if atom[0] == "poly" else 0
+                turns = int((p - whole) * orders[atom])
+                term[turns < 0] *= roots[atom] ** abs(turns)
+                if whole:  # of a polynomial the whole part is multiplied out
+                    for k, part in enumerate(quotient(atom[1])):
+                        term[k ^ (whole < 0)] *= part ** abs(whole)
+            over, under = term
+            shared = below.gcd(under)
+            top = top * (under // shared) + over * (below // shared)
+            below *= under // shared
+        return [top, below]
 
-    numbers = [(k, atom[1], roots[atom]) for atom, k in places.items() if atom[0] == "prime"]
-    left: dict[tuple[int, ...], flint.fmpq] = {}
-    for powers, c in quotient(poly)[0].to_dict().items():
-        rest = list(powers)
-        for k, prime, order in numbers:  # √2² is 2
-            turns, rest[k] = divmod(rest[k], order)
-            c *= flint.fmpq(prime) ** turns  # noqa: PLW2901
-        left[tuple(rest)] = left.get(tuple(rest), 0) + c
-    return not any(left.values())
-
-
-def replaced(poly: Poly, mono: Mono, new: Poly) -> Poly:
-    """A polynomial with another one in the place of a product."""
-    return plus({m: c for m, c in poly.items() if m != mono}, scaled(new, poly[mono]))
+    top, below = quotient(poly.items())
+    for atom, root in roots.items():
+        if atom[0] == "prime":  # √2² is 2
+            top %= root ** orders[atom] - atom[1]
+    return bool(top == 0 and below != 0)
 
 
 def ln_of(inner: Poly) -> Poly:

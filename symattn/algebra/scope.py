@@ -50,8 +50,6 @@ class Here:
 
     #: The indices that a trace may speak of.
     scope: frozenset[str] = frozenset()
-    #: Whether roots are noted: inside of what may be empty, or of one case, they are not.
-    noting: bool = False
     #: Equations about sums that may be used: both sides, entry by entry.
     known: tuple[Pair, ...] = ()
     #: Letters that stand for an expression.

@@ -143,6 +143,13 @@ class Steps(Lines):
         if self.left:
             raise Refused(f"step {self.done + 1}: the proof is complete before it")
 
+    def determined(self, atom: Atom, index: str) -> Form:
+        """What an index is by a factor that is a condition."""
+        value = self.solved(atom, index) if atom[0] == "δ" else None
+        if value is None:
+            raise self.wrong("the condition does not determine the index")
+        return value
+
     def place_of(self, step: Step, what: str, among: Sequence[object]) -> int:
         """A place in a list, from 0."""
         if not 0 <= step[what] < len(among):
@@ -187,10 +194,9 @@ class Sums(Steps):
         """What stands at the indices from `low` on, in parts of their own or at one new index."""
         if again:
             return self.in_parts(count, lambda at: evaluated(plus_form(low, at)))
-        noting = self.here.noting and self.nonnegative(plus_form(count, number(-1)))
         index = "" if count == number(1) else self.new(count)
         at = plus_form(low, variable(index)) if index else low
-        with self.inside(scope=self.here.scope | {index} - {""}, noting=noting):
+        with self.inside(scope=self.here.scope | {index} - {""}):
             return [(evaluated(at), [(index, count)])]
 
     def in_blocks(
@@ -220,8 +226,7 @@ class Sums(Steps):
         bound = [pair for pair in bound if pair[0]]
         if not bound:
             return poly
-        with self.inside(noting=False):
-            return plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
+        return plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
 
     def total(self, bound: Bound, mono: Mono) -> Poly:
         """Σ of a product, rewritten as the trace says."""
@@ -349,7 +354,7 @@ class Sums(Steps):
             case ("poly", items):
                 return self.polynomial(items, values)
             case ("fn", "abs" | "cos" | "sin" as name, items):
-                return self.some(self.applied(name, self.polynomial(items, values)))
+                return self.applied(name, self.polynomial(items, values))
         return single(("fn", atom[1], frozenset(self.polynomial(atom[2], values).items())))
 
 
@@ -396,9 +401,9 @@ def _eliminated(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Re
     """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside."""
     run = Along.of(bound, factors, checker.place_of(step, "index", bound))
     atom, _ = factors[checker.place_of(step, "factor", factors)]
-    value = checker.solved(atom, run.index) if atom[0] == "δ" else None
-    if value is None or names(value) & run.dependent:
-        raise checker.wrong("the condition does not determine the index")
+    value = checker.determined(atom, run.index)
+    if names(value) & run.dependent:
+        raise checker.wrong("a range of the others' depends on the index")
     if step["side"] != "inside":
         below = form([*((a, -c) for a, c in value), ("", -1)])
         outside = {"below": below, "above": plus_form(value, run.size, -1)}

@@ -95,8 +95,8 @@ class Order(Need):
         self.size, self.least = size, least
 
 
-#: The steps taken, the indices named, what has no value for some inputs, and what is ≥ 0.
-Mark: TypeAlias = tuple[int, int, int, frozenset[Items]]
+#: How many steps are taken, indices named, and things without a value for some inputs.
+Mark: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,6 @@ class Tracer(Checker):
         self.sizes.update(other.sizes)
         self.permuted.update(other.permuted)
         self.units.update(other.units)
-        self.rooted.update(other.rooted)
         self.count = other.count
 
     def begun(self, size: Form) -> Division:
@@ -190,13 +189,12 @@ class Tracer(Checker):
 
     def _mark(self) -> Mark:
         """Where the proof has got to, to come back to where a choice fails."""
-        return len(self.steps), self.count, len(self.here.lacks), frozenset(self.rooted)
+        return len(self.steps), self.count, len(self.here.lacks)
 
     def _back(self, mark: Mark) -> None:
         """Come back to where the proof was."""
-        taken, self.count, lacking, rooted = mark
+        taken, self.count, lacking = mark
         del self.steps[taken:], self.here.lacks[lacking:]
-        self.rooted.intersection_update(rooted)
 
     def tried(self, choice: Callable[[], Found]) -> Found | Need:
         """What comes of a choice, or what it needs; then the proof is where it was."""
