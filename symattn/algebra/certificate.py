@@ -38,7 +38,6 @@ from symattn.algebra.claims import (
     inverses,
     opaque,
     permutations_in,
-    reached,
     read_size,
     turned_around,
     used,
@@ -46,7 +45,6 @@ from symattn.algebra.claims import (
 from symattn.algebra.forms import Env, Form, Refused, form, linear, number, place, plus_form
 from symattn.algebra.functions import Parts
 from symattn.algebra.polynomials import (
-    Bound,
     constant,
     form_poly,
     is_zero,
@@ -58,7 +56,7 @@ from symattn.algebra.polynomials import (
 )
 from symattn.algebra.scope import Open
 from symattn.algebra.sums import Step, Sums
-from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, spelled, terms_of, text_of
+from symattn.algebra.texts import Atom, Poly, atoms_of, spelled, terms_of, text_of
 from symattn.budget import Spent
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.nodes import rule as r
@@ -143,48 +141,37 @@ class Letters(Sums):
                     self.units[name, turned, base.name, turned] = size
                 return single(("entry", name, i, j))
             case Diagonal():
-                (vector,) = base.args
-                rows = vector.shape[1] == 1
-                entry = (
-                    self.entry(vector, i, number(0)) if rows else self.entry(vector, number(0), i)
-                )
-                return times(self.delta(i, j), self.divisor(self.some(entry), None))
+                return times(self.delta(i, j), self.divisor(self.some(self.entry(base, i, i)), None))
             case sympy.Inverse():
                 return self.entry(base.arg, i, j)
             case sympy.Transpose():
                 return self.entry(sympy.Inverse(base.arg), j, i)
             case Quotient():
-                turned = sympy.MatMul(base.args[1], sympy.Inverse(base.args[0]))
-                return self.entry(turned, i, j)
+                matrix, number_ = base.args
+                return self.entry(sympy.MatMul(number_, sympy.Inverse(matrix)), i, j)
             case sympy.MatMul():
                 scalar, factors = base.as_coeff_matrices()
                 size = linear(base.shape[0], {})
                 if all(linear(side, {}) == size for f in factors for side in f.shape):
                     turned = sympy.MatMul(1 / scalar, *map(sympy.Inverse, reversed(factors)))
                     return self.entry(turned, i, j)
-        self.opened_nothing(base)
-        return single(("entry", f"({sympy.srepr(base)})⁻¹", i, j))
-
-    def opened_nothing(self, base: MatrixExpr) -> None:
-        """Refuse the inverse of what stands for something else."""
-        if reached(base, self.here.means) & set(self.here.means):
+        if {letter.name for letter in base.atoms(sympy.MatrixSymbol)} & {*self.here.means}:
             raise Refused("the inverse of a sum with letters that are defined")
+        return single(("entry", f"({sympy.srepr(base)})⁻¹", i, j))
 
     def scalar(self, value: sympy.Expr, env: Env | None = None) -> Poly:
         """A SymPy scalar, also of indices."""
         value, env = sympy.sympify(value, strict=True), env or {}
         match value:
-            case sympy.floor() | sympy.Mod():
-                return form_poly(self.at(value, env))
             case IndexNumber():
                 return self.scalar(value.args[0], env)
-            case sympy.Symbol() if value in env:
-                return form_poly(env[value])
+            case sympy.floor() | sympy.Mod():
+                return form_poly(self.at(value, env))
+            case sympy.Symbol() if value in env or (value.is_integer and value.is_nonnegative):
+                return form_poly(self.at(value, env))
             case sympy.Rational():
                 return constant(Fraction(int(value.p), int(value.q)))
             case sympy.Symbol():
-                if value.is_integer and value.is_nonnegative:
-                    return single(("size", value.name))
                 return single(("name", value.name, value.is_positive is True))
             case sympy.Add():
                 return plus(*(self.scalar(term, env) for term in value.args))
@@ -193,19 +180,12 @@ class Letters(Sums):
                 return reduce(times, factors, constant(1))
             case sympy.exp():
                 return self.exp(self.scalar(value.args[0], env))
-            case sympy.log():
-                return self.applied("ln", self.scalar(value.args[0], env))
-            case sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin():
-                name = type(value).__name__.lower()
+            case sympy.log() | sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin():
+                name = {sympy.log: "ln"}.get(value.func, value.func.__name__.lower())
                 return self.applied(name, self.scalar(value.args[0], env))
             case sympy.Pow() if isinstance(value.args[1], sympy.Rational):
                 p = Fraction(int(value.args[1].p), int(value.args[1].q))
-                inner = self.scalar(value.args[0], env)
-                if p.denominator != 1 and value.args[0].is_negative:
-                    raise Refused("a root of a negative number")
-                self.lack("a root", p.denominator != 1 and not self.all_nonnegative(inner))
-                self.lack("a divisor", p < 0 and not self.never_zero(inner))
-                return self.power(inner, p)
+                return self.raised(self.scalar(value.args[0], env), p)
             case sympy.Pow() if value.args[0].is_positive:  # b^x is e^(x ln b)
                 logarithm = self.applied("ln", self.scalar(value.args[0], env))
                 return self.exp(times(self.scalar(value.args[1], env), logarithm))
@@ -261,10 +241,7 @@ class Checker(Letters):
             case r.Apply(name, body):
                 return self.applied(name, self.value(body, env))
             case r.Power(body, exponent):
-                inner = self.finite(body, env)
-                if exponent < 0:
-                    return self.divisor(inner, None, -exponent)
-                return self.power(inner, Fraction(exponent))
+                return self.raised(self.finite(body, env), Fraction(exponent))
             case r.Cases():
                 return self.cases(rule, env)
             case r.OfRow("max" | "τ" as name, (body,), index, size) if index is not None:

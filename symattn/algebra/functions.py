@@ -19,7 +19,6 @@ from symattn.algebra.polynomials import (
     indices,
     indices_of,
     ln_of,
-    only_place,
     plus,
     power_of_number,
     primes,
@@ -31,7 +30,7 @@ from symattn.algebra.polynomials import (
     times,
 )
 from symattn.algebra.scope import Scope
-from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, terms_of
+from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, terms_of, text_of
 
 #: What stands in each part of a range, None for −∞, and the indices of the part.
 Parts: TypeAlias = list[tuple[Poly | None, Bound]]
@@ -158,13 +157,17 @@ class Functions(Signs):
         outside = settled({atom: q * p for atom, q in content})
         return scaled(times(outside, single(("poly", frozenset(rest.items())), p)), lead ** int(p))
 
-    def divisor(self, below: Poly, empty: sympy.Expr | None, power: int = 1) -> Poly:
+    def divisor(self, below: Poly, empty: sympy.Expr | None) -> Poly:
         """1 over what is not 0, or is said not to be."""
-        if not self.never_zero(below):
-            if empty is not None and self.all_positive(below):
-                raise Refused("a sum that may be empty")
-            self.lack("a divisor")
-        return self.power(below, Fraction(-power))
+        if empty is not None and self.all_positive(below) and not self.never_zero(below):
+            raise Refused("a sum that may be empty")
+        return self.raised(below, Fraction(-1))
+
+    def raised(self, inner: Poly, p: Fraction) -> Poly:
+        """A power, which has no value where it divides by 0 or is a root of what is below 0."""
+        self.lack("a root", p.denominator != 1 and not self.all_nonnegative(inner))
+        self.lack("a divisor", p < 0 and not self.never_zero(inner))
+        return self.power(inner, p)
 
     def root(self, poly: Poly, p: Fraction) -> Poly:
         """A power that is not whole, of what is ≥ 0 where it is defined."""
@@ -261,8 +264,7 @@ class Functions(Signs):
         one = constant(1)
         match name:
             case "√":
-                self.lack("a root", not self.all_nonnegative(inner))
-                return self.power(inner, Fraction(1, 2))
+                return self.raised(inner, Fraction(1, 2))
             case "tanh":
                 twice = self.exp(scaled(inner, 2))
                 return times(plus(twice, constant(-1)), self.power(plus(twice, one), Fraction(-1)))
@@ -367,8 +369,9 @@ class Lines(Functions):
         deep = 1 + max((height(a) for mono in inner for a, _ in mono), default=0)
         new = f"_{deep}a"
         items = renamed_items(inner.items(), {index: variable(new)})
-        whole = only_place([a for mono, _ in items for a, _ in mono if new in indices(a)], new)
-        if name != "argmax" and whole is not None and self.permuted.get(whole[1]) == size:
-            back = {new: place(whole[1], variable(new), 1 - whole[2])}
-            items = renamed_items(items, back)  # the largest of permuted entries is the largest
+        for letter in sorted(self.permuted) if name != "argmax" else ():
+            if self.permuted[letter] == size:  # the largest of permuted entries is the largest
+                turned = (place(letter, variable(new), back) for back in (0, 1))
+                ways = [items, *(renamed_items(items, {new: one}) for one in turned)]
+                items = min(ways, key=lambda one: (len(text_of(dict(one))), text_of(dict(one))))
         return ("line", name, (new, size), items)

@@ -9,7 +9,7 @@ from math import lcm
 
 import flint
 
-from symattn.algebra.forms import Form, Refused, Term, factors_of, is_permuted, names, put, variable
+from symattn.algebra.forms import Form, Refused, factors_of, names, put, variable
 from symattn.algebra.texts import Atom, Items, Mono, Poly, spelled
 
 #: How many terms a polynomial may have, the largest power, and how often an angle may be added,
@@ -126,28 +126,6 @@ def along_line(line: Atom, index: str) -> Poly:
 def renamed_items(items: Iterable[tuple[Mono, Fraction]], new: Mapping[str, Form]) -> Items:
     """The terms of a polynomial with indices exchanged."""
     return frozenset((renamed_mono(mono, new), c) for mono, c in items)
-
-
-def only_place(atoms: Iterable[Atom], index: str) -> tuple[Term, ...] | None:
-    """The one π(index) within which alone an index occurs; None if there is none."""
-    found: set[tuple[Term, ...]] = set()
-
-    def look(one: Form) -> bool:
-        for atom, _ in one:
-            if is_permuted(((atom, 1),)) and atom[3] == variable(index):
-                found.add(atom)
-            elif is_permuted(((atom, 1),)):
-                if not look(atom[3]):
-                    return False
-            elif index in names(((atom, 1),)):
-                return False
-        return True
-
-    def within(atom: Atom) -> bool:
-        forms, _, atoms = parts(atom)
-        return all(map(look, forms)) and all(map(within, atoms))
-
-    return found.pop() if all(map(within, atoms)) and len(found) == 1 else None
 
 
 def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:

@@ -148,10 +148,10 @@ class Recorder(Checker):
         self.inverses[f"({sympy.srepr(base)})⁻¹"] = sympy.Inverse(base)
         return super().inverse(base, i, j)
 
-    def divisor(self, below: Poly, empty: sympy.Expr | None, power: int = 1) -> Poly:
+    def divisor(self, below: Poly, empty: sympy.Expr | None) -> Poly:
         if any(below) and self.never_zero(below):
             self.divisors.append(below)
-        return super().divisor(below, empty, power)
+        return super().divisor(below, empty)
 
     def vanishes(self, difference: Poly) -> None:
         self.hidden()

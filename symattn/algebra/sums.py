@@ -58,7 +58,6 @@ from symattn.algebra.texts import (
     mono_text,
     range_text,
     read_form,
-    spelled,
     terms_of,
     text_of,
 )

@@ -43,7 +43,6 @@ from symattn.algebra.scope import Open
 from symattn.algebra.sums import Along, Found, Step
 from symattn.algebra.texts import (
     Atom,
-    Items,
     Mono,
     Poly,
     atoms_of,
