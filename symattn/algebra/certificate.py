@@ -141,7 +141,9 @@ class Letters(Sums):
                     self.units[name, turned, base.name, turned] = size
                 return single(("entry", name, i, j))
             case Diagonal():
-                return times(self.delta(i, j), self.divisor(self.some(self.entry(base, i, i)), None))
+                return times(
+                    self.delta(i, j), self.divisor(self.some(self.entry(base, i, i)), None)
+                )
             case sympy.Inverse():
                 return self.entry(base.arg, i, j)
             case sympy.Transpose():
@@ -206,8 +208,6 @@ class Checker(Letters):
 
         Of a step that is made for every head, this head is meant.
         """
-        if isinstance(expr, sympy.MatrixBase):
-            raise Refused("a matrix of numbers has fixed sizes")
         if not isinstance(expr, MatrixExpr):
             return self.scalar(expr)
         env = {_ROW: i, _COLUMN: j, **({} if head is None else {HEAD: head})}
@@ -268,8 +268,12 @@ class Checker(Letters):
     def cases(self, rule: r.Cases, env: Env) -> Poly | None:
         """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
         match rule:  # |i − j| ≤ w, and w ≤ |i − j|
-            case r.Cases(right=r.OfRow() as row):
-                return self.chosen_case(rule, row, env)
+            case r.Cases(left, "=", r.OfRow("argmax", (body,), index, size)) if index is not None:
+                match self.along(body, index, size, env):
+                    case [(dict() as poly, [(name, count)])] if count == linear(size, env):
+                        same = self.first(self.place_value(left, env), poly, name, count)
+                        return self.either(same, rule, env)
+                raise Refused("the largest of a row in parts")
             case r.Cases(one, "≤", other, value, rest) if {value, rest} == {one, other}:
                 return self.extreme(rule, 1 if value == other else -1, env)
             case r.Cases(r.Entry(), "="):
@@ -324,18 +328,6 @@ class Checker(Letters):
             case r.Plus(terms):
                 return form(pair for term in terms for pair in self.place_value(term, env))
         raise Refused("cases that depend on entries are not covered")
-
-    def chosen_case(self, rule: r.Cases, row: r.OfRow, env: Env) -> Poly:
-        """A value by whether an index is the first of the largest entries of a line."""
-        if row.name != "argmax" or rule.sign != "=" or row.index is None:
-            raise Refused(f"{row.name} of a row is not covered")
-        parts = self.along(row.terms[0], row.index, row.size, env)
-        (poly, ((index, count), *inner)), *more = parts
-        if more or inner or poly is None or not index or count != linear(row.size, env):
-            raise Refused("the largest of a row in parts")
-        return self.either(
-            self.first(self.place_value(rule.left, env), poly, index, count), rule, env
-        )
 
     # ---- the difference ----------------------------------------------------------------------
 

@@ -15,10 +15,10 @@ from symattn.algebra.polynomials import (
     MOST_TURNS,
     Bound,
     constant,
+    function,
     height,
     indices,
     indices_of,
-    ln_of,
     plus,
     power_of_number,
     primes,
@@ -201,7 +201,7 @@ class Functions(Signs):
         for sign in (1, -1):
             if self.all_nonnegative(scaled(rest, sign)):
                 return scaled(times(out, rest), sign)
-        return times(out, single(("fn", "abs", frozenset(rest.items()))))
+        return times(out, function("abs", rest))
 
     def exp(self, poly: Poly) -> Poly:
         """E to a polynomial is a product over its terms."""
@@ -226,8 +226,7 @@ class Functions(Signs):
             turns = abs(c.numerator)
             if turns > MOST_TURNS:
                 raise Refused("a large multiple of an angle")
-            inner = frozenset({(mono, Fraction(1, c.denominator))})
-            one, two = single(("fn", "cos", inner)), single(("fn", "sin", inner))
+            one, two = (function(f, {mono: Fraction(1, c.denominator)}) for f in ("cos", "sin"))
             two = scaled(two, 1 if c > 0 else -1)
             for _ in range(turns):
                 cosine, sine = (
@@ -242,18 +241,18 @@ class Functions(Signs):
             ((mono, c),) = inner.items()
             odd = [atom for atom, p in atoms_of(mono) if not self.is_nonnegative(atom) and p % 2]
             if c > 0 and len(odd) < 2 and all(dict(mono)[atom].denominator == 1 for atom in odd):
-                out = [scaled(ln_of(constant(prime)), turns) for prime, turns in primes(c)]
+                out = [scaled(function("ln", constant(prime)), turns) for prime, turns in primes(c)]
                 for atom, p in atoms_of(mono):
                     if atom[0] == "exp":
                         out.append({atom[1]: p})
                     else:
-                        out.append(scaled(ln_of(self.absolute(single(atom))), p))
+                        out.append(scaled(function("ln", self.absolute(single(atom))), p))
                 return plus(*out)
         elif inner:
             content, rest, lead = self.primitive(inner)
             if content and lead > 0 and all(map(self.is_positive, dict(content))):
-                return plus(self.logarithm({content: lead}), ln_of(rest))
-        return ln_of(inner)
+                return plus(self.logarithm({content: lead}), function("ln", rest))
+        return function("ln", inner)
 
     def applied(self, name: str, inner: Poly | None) -> Poly:
         """A function of one number."""
@@ -284,7 +283,7 @@ class Functions(Signs):
                 return {}
             case "erf" if self.primitive(inner)[2] < 0:  # odd
                 return scaled(self.applied(name, scaled(inner, -1)), -1)
-        return single(("fn", name, frozenset(inner.items())))
+        return function(name, inner)
 
     def some(self, poly: Poly | None) -> Poly:
         """A polynomial that is not −∞."""

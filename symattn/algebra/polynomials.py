@@ -139,21 +139,11 @@ def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
         case ("poly", items) if p >= 1:
             return p - whole, [dict(items)] * whole
         case ("fn", "abs", items) if p.denominator == 1 and p % 2 == 0:
-            return Fraction(0), [power_of_square(items, p)]
+            return Fraction(0), [settled({("poly", items): p})]
         case ("fn", "sin", items) if p.denominator == 1 and p >= 2:
             square = plus(constant(1), scaled(single(("fn", "cos", items), 2), -1))
             return p % 2, [square] * int(p // 2)
     return p, []
-
-
-def power_of_square(items: Items, p: Fraction) -> Poly:
-    """|x|^p for an even p, which is x^p."""
-    if p < 0:
-        if len(items) > 1:
-            return single(("poly", items), p)
-        ((mono, c),) = items
-        return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
-    return reduce(times, [dict(items)] * int(p), constant(1))
 
 
 def settled(powers: Mapping[Atom, Fraction]) -> Poly:
@@ -219,12 +209,12 @@ def is_zero(poly: Poly) -> bool:
     for atom, root in roots.items():
         if atom[0] == "prime":  # √2² is 2
             top %= root ** orders[atom] - atom[1]
-    return bool(top == 0 and below != 0)
+    return top.is_zero() and not below.is_zero()
 
 
-def ln_of(inner: Poly) -> Poly:
-    """The logarithm of a polynomial as it is."""
-    return single(("fn", "ln", frozenset(inner.items())))
+def function(name: str, inner: Poly) -> Poly:
+    """A function of a polynomial as it is."""
+    return single(("fn", name, frozenset(inner.items())))
 
 
 def atom_alone(poly: Poly) -> Atom | None:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import TypeVar
 
 import sympy
@@ -254,24 +254,18 @@ class Sums(Steps):
         Σ_j [j is the first of the largest z] is 1, and times z_j the largest. Σ_l |z_l − τ(z)| is
         2 + size · τ(z) − Σ_l z_l, as Σ_l max(0, z_l − τ(z)) = 1. None for any other sum.
         """
-        here, whole = variable(run.index), (constant(1), constant(0))
-        if not run.uses:
-            return None
-        (atom, p), *more = sorted(run.uses, key=lambda pair: pair[0][0] != "first")
-        match atom:
-            case ("first", at, line) if at == here and line[2][1] == run.size:
-                if run.index in indices(line):
-                    return None
-                scores = along_line(line, run.index)
-                if not more:
-                    return whole
-                top = self.line("max", scores, run.index, run.size)
-                return (top, constant(0)) if scores == {frozenset(more): 1} else None
-            case ("fn", "abs", items) if p == 1 and not more:
+        match sorted(run.uses, key=lambda pair: pair[0][0] != "first"):
+            case [(("first", at, line), _), *more] if at == variable(run.index):
+                scores = run.along(line)
+                if scores is not None and not more:
+                    return constant(1), {}
+                if scores == {frozenset(more): Fraction(1)}:
+                    return self.line("max", scores, run.index, run.size), {}
+            case [(("fn", "abs", items), p)] if p == 1:
                 for level in {a for mono, _ in items for a, _ in mono if a[:2] == ("line", "τ")}:
-                    scores, full = along_line(level, run.index), level[2][1] == run.size
-                    apart = plus(scores, scaled(single(level), -1))
-                    if full and dict(items) in (apart, scaled(apart, -1)):
+                    scores = run.along(level)
+                    apart = plus(scores or {}, scaled(single(level), -1))
+                    if scores is not None and dict(items) in (apart, scaled(apart, -1)):
                         below = times(form_poly(run.size), single(level))
                         return plus(constant(2), below), scaled(scores, -1)
         return None
@@ -279,12 +273,9 @@ class Sums(Steps):
     def ends(self, uses: Factors, index: str, size: Form) -> tuple[Form, Form] | None:
         """The outer indices of Σ_l a_il b_lj where the product of a and b is I."""
         pair = [atom for atom, p in uses for _ in range(int(p) if p in (1, 2) else 3)]
-        match pair:
-            case [("entry", _, _, _) as a, ("entry", _, _, _) as b]:
-                orders = [(a, b), (b, a)]
-            case _:
-                orders = []
-        for one, other in orders:
+        if len(pair) != 2 or any(atom[0] != "entry" or len(atom) != 4 for atom in pair):
+            return None
+        for one, other in permutations(pair):
             for (first, turned, second, back), full in self.units.items():
                 if (one[1], other[1], size) != (first, second, full):
                     continue
@@ -352,9 +343,7 @@ class Sums(Steps):
                 return self.first(put(at, values), self.polynomial(items, inner), *pair)
             case ("poly", items):
                 return self.polynomial(items, values)
-            case ("fn", "abs" | "cos" | "sin" as name, items):
-                return self.applied(name, self.polynomial(items, values))
-        return single(("fn", atom[1], frozenset(self.polynomial(atom[2], values).items())))
+        return self.applied(atom[1], self.polynomial(atom[2], values))
 
 
 @dataclass(frozen=True)
@@ -390,6 +379,11 @@ class Along:
         """The other indices whose ranges depend on these."""
         mine = {name for name, _ in self.bound}
         return {name for name, size in self.others if names(size) & mine}
+
+    def along(self, line: Atom) -> Poly | None:
+        """What stands at the index in a line without it, through all of which it runs."""
+        full = line[2][1] == self.size and self.index not in indices(line)
+        return along_line(line, self.index) if full else None
 
     def rewritten(self, value: Poly, needs: Needs) -> Rewritten:
         """What the sum over these indices is, over the others."""

@@ -177,7 +177,7 @@ class Entries(Assuming):
             return out
 
         step = self.left[0] if self.left else {}
-        if step.get("again") or step.get("every", 1) != 1 or "width" in step:
+        if "again" in step or "width" in step:
             raise Refused("a range in pairs, blocks or parts of parts has no proof in Rocq yet")
         found = super().in_parts(size, here)
         parts = []
@@ -356,14 +356,6 @@ class ProofWriter(Entries):
             found = self.chain(alone, self.combined(template, out, found))
         self.keep(replace(found, poly=out))
         return out, needs
-
-    def as_known(self, atom: Atom) -> Poly:
-        with self.framed() as inside:
-            out = super().as_known(atom)
-        if not inside and out != single(atom):
-            raise Refused("the rule threshold has no lemma in Rocq yet")
-        self.keep(inside[0] if inside else self.known(out))
-        return out
 
     def simplified(self, left: Poly) -> Poly | None:
         step: Step = self.left[0] if self.left else {"rule": ""}
