@@ -260,7 +260,7 @@ class Checker(Letters):
         """A product; −∞ times what is positive is −∞."""
         out = reduce(times, (part for part in parts if part is not None), constant(1))
         if None in parts and not self.all_positive(out):
-            raise Refused("−∞ in a product")
+            raise Refused("−∞ times something that may be negative")
         return None if None in parts else out
 
     # ---- conditions --------------------------------------------------------------------------
