@@ -266,57 +266,53 @@ class Checker(Letters):
     # ---- conditions --------------------------------------------------------------------------
 
     def cases(self, rule: r.Cases, env: Env) -> Poly | None:
-        """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
+        """A value by a condition: a value where that is 1, another one where it is 0."""
         match rule:  # |i − j| ≤ w, and w ≤ |i − j|
-            case r.Cases(left, "=", r.OfRow("argmax", (body,), index, size)) if index is not None:
-                match self.along(body, index, size, env):
-                    case [(dict() as poly, [(name, count)])] if count == linear(size, env):
-                        same = self.first(self.place_value(left, env), poly, name, count)
-                        return self.either(same, rule, env)
-                raise Refused("the largest of a row in parts")
             case r.Cases(one, "≤", other, value, rest) if {value, rest} == {one, other}:
                 return self.extreme(rule, 1 if value == other else -1, env)
-            case r.Cases(r.Entry(), "="):
-                return self.case_of_numbers(rule, env)
             case r.Cases(r.Ordinal(sympy.Abs(args=(apart,))), "≤", most, value, otherwise):
                 within = r.Cases(r.Ordinal(-apart), "≤", most, value, otherwise)
                 return self.cases(r.Cases(r.Ordinal(apart), "≤", most, within, otherwise), env)
             case r.Cases(least, "≤", r.Ordinal(sympy.Abs(args=(apart,))), value, otherwise):
                 beyond = r.Cases(least, "≤", r.Ordinal(-apart), value, otherwise)
                 return self.cases(r.Cases(least, "≤", r.Ordinal(apart), value, beyond), env)
+        holds = self.holding(rule, env)
+        if holds in ({}, constant(1)):
+            return self.value(rule.value if holds else rule.otherwise, env)
+        chosen = times(holds, self.finite(rule.value, env))
+        unlike = plus(constant(1), scaled(holds, -1))
+        return plus(chosen, times(unlike, self.finite(rule.otherwise, env)))
+
+    def holding(self, rule: r.Cases, env: Env) -> Poly:
+        """1 where a condition holds, else 0. Raises `Open` where ranges do not decide ≤."""
+        match rule:
+            case r.Cases(left, "=", r.OfRow("argmax", (body,), index, size)) if index is not None:
+                match self.along(body, index, size, env):
+                    case [(dict() as poly, [(name, count)])] if count == linear(size, env):
+                        return self.first(self.place_value(left, env), poly, name, count)
+                raise Refused("the largest of a row in parts")
+            case r.Cases(r.Entry() as entry, "=", other):  # where they differ by a number
+                apart = plus(self.finite(entry, env), scaled(self.finite(other, env), -1))
+                if any(mono for mono in apart):
+                    raise Refused("cases that depend on entries are not covered")
+                return constant(0 if apart else 1)
         low, high = self.place_value(rule.left, env), self.place_value(rule.right, env)
-        if rule.sign == "≤":
-            room = plus_form(high, low, -1)
-            if self.nonnegative(room):
-                return self.value(rule.value, env)
-            if self.nonnegative(form([*((a, -c) for a, c in room), ("", -1)])):
-                return self.value(rule.otherwise, env)
-            raise Open(room)
-        if rule.sign != "=":
+        if rule.sign == "=":
+            return self.delta(low, high)
+        if rule.sign != "≤":
             raise Refused("a condition on a set is not covered")
-        same = self.delta(low, high)
-        if same in ({}, constant(1)):
-            return self.value(rule.value if same else rule.otherwise, env)
-        return self.either(same, rule, env)
+        room = plus_form(high, low, -1)
+        if self.nonnegative(room):
+            return constant(1)
+        if self.nonnegative(form([*((a, -c) for a, c in room), ("", -1)])):
+            return constant(0)
+        raise Open(room)
 
     def extreme(self, rule: r.Cases, sign: int, env: Env) -> Poly:
         """The larger (or smaller) of two values: (a + b ± |a − b|) / 2."""
         one, other = self.finite(rule.left, env), self.finite(rule.right, env)
         apart = self.absolute(plus(one, scaled(other, -1)))
         return scaled(plus(one, other, scaled(apart, sign)), Fraction(1, 2))
-
-    def case_of_numbers(self, rule: r.Cases, env: Env) -> Poly | None:
-        """A value by whether an entry is a number, where its difference from that is one."""
-        apart = plus(self.finite(rule.left, env), scaled(self.finite(rule.right, env), -1))
-        if any(mono for mono in apart):
-            raise Refused("cases that depend on entries are not covered")
-        return self.value(rule.otherwise if apart else rule.value, env)
-
-    def either(self, same: Poly, rule: r.Cases, env: Env) -> Poly:
-        """The value of a rule by cases where the condition is 1, the other where it is 0."""
-        value, otherwise = (self.finite(one, env) for one in (rule.value, rule.otherwise))
-        unlike = plus(constant(1), scaled(same, -1))
-        return plus(times(same, value), times(unlike, otherwise))
 
     def place_value(self, rule: r.Rule, env: Env) -> Form:
         """The linear form of a rule in a condition."""
@@ -356,6 +352,34 @@ class Checker(Letters):
         moved = times(self.substituted(mono - {(atom, p)}, at), single(atom))
         return plus({m: k for m, k in terms if m != mono}, scaled(moved, c))
 
+    # ---- both sides --------------------------------------------------------------------------
+
+    def compare(
+        self, known: Goal, added: Sequence[tuple[sympy.Expr, Pair]], i: Form, j: Form
+    ) -> None:
+        """Check entry (i, j) of a goal's sides, definitions being put in, and of cofactors."""
+        sides = []
+        for side, steps in zip((known.left, known.right), known.steps, strict=True):
+            with self.inside(means={**self.here.means, **dict(steps)}):
+                sides.append(self.entry(side, i, j))
+        if None in sides:
+            if sides != [None, None]:
+                raise Refused("one side alone is −∞")
+            return
+        left, right = map(self.some, sides)
+        more = [self.cofactor(c, pair, i, j) for c, pair in added]
+        self.vanishes(plus(left, scaled(right, -1), *(scaled(one, -1) for one in more)))
+
+    def cofactor(self, c: sympy.Expr, sides: Pair, i: Form, j: Form) -> Poly:
+        """Entry (i, j) of c (u L v − u R v), where c has a value."""
+        with self.inside(lacks=[]):  # these are made of what the sides hold
+            one, other = (self.some(self.entry(side, i, j)) for side in sides)
+        with self.inside(lacks=[]):
+            out = times(self.scalar(c), plus(one, scaled(other, -1)))
+            if self.here.lacks:
+                raise Refused("a cofactor divides by what may be 0")
+        return out
+
 
 #: Row and column of an entry, whose names no letter of a statement has.
 _ROW, _COLUMN = (sympy.Symbol(f"{name}·", integer=True) for name in ("row", "column"))
@@ -368,31 +392,6 @@ class Run:
     goal: Goal
     checker: Checker
     added: tuple[tuple[sympy.Expr, Pair], ...]
-
-    def compare(self, known: Goal, i: Form, j: Form) -> None:
-        """Check entry (i, j) of the goal's sides, definitions being put in."""
-        checker, sides = self.checker, []
-        for side, steps in zip((known.left, known.right), known.steps, strict=True):
-            with checker.inside(means={**checker.here.means, **dict(steps)}):
-                sides.append(checker.entry(side, i, j))
-        if None in sides:
-            if sides != [None, None]:
-                raise Refused("one side alone is −∞")
-            return
-        left, right = map(checker.some, sides)
-        more = [self.cofactor(c, pair, i, j) for c, pair in self.added]
-        checker.vanishes(plus(left, scaled(right, -1), *(scaled(one, -1) for one in more)))
-
-    def cofactor(self, c: sympy.Expr, sides: Pair, i: Form, j: Form) -> Poly:
-        """Entry (i, j) of c (u L v − u R v), where c has a value."""
-        checker = self.checker
-        with checker.inside(lacks=[]):  # these are made of what the sides hold
-            one, other = (checker.some(checker.entry(side, i, j)) for side in sides)
-        with checker.inside(lacks=[]):
-            out = times(checker.scalar(c), plus(one, scaled(other, -1)))
-            if checker.here.lacks:
-                raise Refused("a cofactor divides by what may be 0")
-        return out
 
 
 class Replay:
@@ -468,12 +467,12 @@ class Replay:
             (decoded(c), self.product_of(known, u, relation, v, shape))
             for c, u, relation, v in cofactors
         )
-        run = Run(goal, checker, added)
-        self.runs.append(run)
+        self.runs.append(Run(goal, checker, added))
         rows, columns = (linear(size, {}) for size in shape)
         with checker.inside(means=means, known=tuple(sums)):
             checker.in_parts(
-                rows, lambda i: checker.in_parts(columns, lambda j: run.compare(known, i, j))
+                rows,
+                lambda i: checker.in_parts(columns, lambda j: checker.compare(known, added, i, j)),
             )
         checker.finish()
         self.partial |= bool(checker.here.lacks)

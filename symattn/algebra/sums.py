@@ -235,10 +235,6 @@ class Sums(Steps):
         self.settle(step, needs, text_of(out))
         return self.summed(left, out)
 
-    def along_index(self, step: Step, bound: Bound, factors: Factors) -> Along:
-        """The index that a step speaks of, on which no other range may depend."""
-        return self.apart(bound, factors, [self.place_of(step, "index", bound)])
-
     def apart(self, bound: Bound, factors: Factors, places: Sequence[int]) -> Along:
         """The indices at these places, on which no other range may depend."""
         if not places or sorted({*places} & {*range(len(bound))}) != sorted(places):
@@ -410,7 +406,7 @@ def _eliminated(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Re
 
 def _counted(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """Σ_l c is c times the size."""
-    run = checker.along_index(step, bound, factors)
+    run = checker.apart(bound, factors, [step["index"]])
     if run.uses:
         raise checker.wrong("the index occurs")
     return run.rewritten(form_poly(run.size), [(run.size, "the size")])
@@ -418,7 +414,7 @@ def _counted(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewri
 
 def _permuted(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """Σ_l f(l) is Σ_l f(π(l))."""
-    run = checker.along_index(step, bound, factors)
+    run = checker.apart(bound, factors, [step["index"]])
     name, back = step["by"]
     if checker.permuted.get(name) != run.size or back not in (0, 1):
         raise checker.wrong("the index does not run through what this permutes")
@@ -428,7 +424,7 @@ def _permuted(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewr
 
 def _along_line(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """A sum is what defines a function of a line, through all of which its index runs."""
-    run = checker.along_index(step, bound, factors)
+    run = checker.apart(bound, factors, [step["index"]])
     said = checker.said_of_line(run)
     if said is None:
         raise checker.wrong("nothing that is known of a line")
@@ -444,7 +440,7 @@ def _by_hypothesis(checker: Sums, step: Step, bound: Bound, factors: Factors) ->
 
 def _of_inverses(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """Σ_l a_il b_lj is [i = j]."""
-    run = checker.along_index(step, bound, factors)
+    run = checker.apart(bound, factors, [step["index"]])
     ends = checker.ends(run.uses, run.index, run.size)
     if ends is None:
         raise checker.wrong("these are not a matrix and its inverse over a full range")
