@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any
 
