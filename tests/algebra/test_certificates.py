@@ -32,7 +32,9 @@ from symattn.cli import main
 from symattn.cli.prove import prove as command
 from symattn.errors import SymattnError
 from symattn.isolation import here
+from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.heads import Concat, Head, HeadSum, Split
+from symattn.nodes.powers import WhereAtMost
 from symattn.step import HEAD
 from tests import ROOT
 from tests.fuzz.traces import (
@@ -378,6 +380,7 @@ FALSE_SLOPES: tuple[tuple[str, str, str], ...] = (
     ("sum(dO ∘ (A V))", "A", "0 dO V^T"),
     ("lse(S) (1 - lse(S))", "S", "softmax(S)"),
     ("sum(relu(A))", "A", "exp(0 A)"),
+    ("tr(inv(M))", "M", "0 M"),
 )
 
 
@@ -387,6 +390,7 @@ def test_no_derivative_is_another(
     liar: type[traces.Tracer], value: str, letter: str, formula: str
 ) -> None:
     shapes = {"S": (1, "m"), "A": ("n", "m"), "V": ("m", "d_v"), "dO": ("n", "d_v")}
+    shapes["M"] = ("n", "n")
     if "dA" in value:
         shapes = {"S": ("n", "m"), "dA": ("n", "m")}
     lie = told(liar, *slopes(value, letter, formula, shapes))
@@ -538,6 +542,13 @@ def _of_numbers(one: Made) -> None:
     _cofactor(one, None, ["equation", 0, False])
 
 
+def _cases(depth: int, proof: Made) -> Made:
+    """A proof within so many cases of one."""
+    for _ in range(depth):
+        proof = {"split": "k", "least": "1", "cases": [proof]}
+    return proof
+
+
 #: What is changed in a certificate of A + B = B + A, and what is said of it.
 REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
     "a number for a letter": (_expr("letter", 7, ["size", "n"], ["size", "n"]), "is not a letter"),
@@ -578,6 +589,18 @@ REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
     ),
     "cases of a number": (_proof(split="3", least="n", cases=[]), "not those of a size"),
     "cases of itself": (_proof(split="n", least="n", cases=[]), "not those of a size"),
+    "a cofactor that does not fit its equation": (
+        _related("equation", 0, False, around=["letter", "D", ["size", "n"], ["size", "m"]]),
+        "the cofactors do not fit",
+    ),
+    "a cofactor with other rows": (
+        _related("equation", 0, False, around=["letter", "D", ["size", "m"], ["size", "n"]]),
+        "the cofactors do not fit",
+    ),
+    "cases within cases": (
+        lambda one: one.update(proof=_cases(9, one["proof"])),
+        "too many cases of sizes",
+    ),
     "a key that no rule reads": (_at("proof", "steps", 0, "width", value="1"), "it has the keys"),
     "a key that no proof has": (_at("proof", "why", value="so"), "it has the keys"),
     "a key that no side has": (_at("statement", "left", "why", value="so"), "it has the keys"),
@@ -597,6 +620,104 @@ def test_what_is_wrong_with_a_certificate_is_told(name: str) -> None:
     forge(one)
     with pytest.raises(Refused, match=re.escape(words)):
         check(one)
+
+
+def test_cases_may_be_nested_to_a_depth() -> None:
+    one = _claims("A + B = B + A")
+    check({**one, "proof": _cases(8, one["proof"])})
+
+
+#: Statements whose proofs use rules, or properties of functions, that few others do.
+SELDOM: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("A ∘ I = I ∘ A^T", {"shapes": {"A": ("n", "n")}}),
+    ("P^-1 = P^T", {"permuting": ["P"]}),
+    ("rowmax(S P) = rowmax(S)", {"permuting": ["P"]}),
+    ("sparsemax(P S) = P sparsemax(S)", {"permuting": ["P"]}),
+    ("rowsum(sparsemax(S)) = 1", {}),
+    ("rowsum(hardmax(S) ∘ S) = rowmax(S)", {}),
+    ("diag(a)^-1 = diag(1 ⊘ a)", {}),
+    ("(A / c)^-1 = c A^-1", {"shapes": {"A": ("n", "n")}}),
+    ("gelu(S) - gelu(-S) = S", {}),
+    ("relu(sqrt(A)) = sqrt(A)", {}),
+    ("sqrt(A) ∘ A = sqrt(A ∘ A ∘ A)", {}),
+    ("ln(A ∘ A) = 2 ln(A)", {}),
+    ("relu(relu(A) + relu(B)) = relu(A) + relu(B)", {"shapes": dict.fromkeys("AB", ("n", "m"))}),
+    ("exp(I) = 1 1^T + (exp(1) - 1) I", {"shapes": {}}),
+    ("1 / (1 + sqrt(2)) = sqrt(2) - 1", {}),
+    ("rowmax(exp(S)) = exp(rowmax(S))", {}),
+    ("ratio(softmax1(S)) = softmax(S)", {}),
+    ("(I - A)^-1 (I - A^2) = I + A", {"shapes": {"A": ("n", "n")}}),
+    ("X^T X (X^T X)^-1 X^T = X^T", {}),
+    ("B A = I", {"where": ["A B = I"], "shapes": dict.fromkeys("AB", ("n", "n"))}),
+)
+
+
+@pytest.mark.parametrize(("text", "options"), SELDOM, ids=[text for text, _ in SELDOM])
+def test_what_is_seldom_used_is_replayed(text: str, options: dict[str, Any]) -> None:
+    check(made(text, **options))
+
+
+def test_the_largest_of_two_is_told_from_the_smallest() -> None:
+    a, b = (sympy.MatrixSymbol(name, 2, 2) for name in "AB")
+    most, least = WhereAtMost(a, b, b, a), WhereAtMost(a, b, a, b)
+    relu = Entrywise(b - a, sympy.Symbol("max0"))
+    for right, holds in ((a + relu, True), (b - relu, False)):
+        goal = claims.Goal(most, right)
+        try:
+            steps = traces.Tracing(goal, [], False).proof(goal, [])
+            checker.Replay(goal, [], False).check(steps, goal)
+        except Refused:
+            assert not holds
+        else:
+            assert holds
+    with pytest.raises(Refused, match="does not vanish"):
+        traces.Tracing(claims.Goal(most, least), [], False).proof(claims.Goal(most, least), [])
+
+
+def test_forms_are_of_sizes_and_open_indices() -> None:
+    here = forms.place("P", L, 0)
+    assert forms.times_form(here, forms.number(2)) == ((here[0][0], 2),)
+    for other in (here, N):
+        with pytest.raises(Refused, match="a product with a permuted index"):
+            forms.times_form(here, other)
+    index = sympy.Symbol("k", integer=True)
+    with pytest.raises(Refused, match="not linear"):
+        forms.linear(index, {})
+    with pytest.raises(Refused, match="not known"):
+        checker.Checker([]).at(
+            sympy.Mod(index, sympy.Symbol("n", integer=True, positive=True)), {index: L}
+        )
+
+
+@pytest.mark.parametrize(
+    ("top", "below", "quotient", "rest"),
+    [
+        ("2n + 3", "2", "n + 1", "1"),
+        ("-3", "2", "-2", "1"),
+        ("d·h + n", "h", "d", "n"),
+        ("n", "0", "0", "n"),
+        ("n", "2h", "0", "n"),
+    ],
+)
+def test_forms_are_divided(top: str, below: str, quotient: str, rest: str) -> None:
+    found = forms.quotient_form(*map(texts.read_form, (top, below)))
+    assert found == tuple(map(texts.read_form, (quotient, rest)))
+
+
+def test_what_is_not_covered_has_no_entry() -> None:
+    one = checker.Checker([])
+    for number in (sympy.I, sympy.oo, sympy.gamma(sympy.Symbol("c", real=True))):
+        with pytest.raises(Refused, match="not covered"):
+            one.scalar(number)
+    with pytest.raises(Refused, match="not covered"):
+        one.letter(sympy.MatPow(sympy.MatrixSymbol("A", 2, 2), sympy.Symbol("k")), ZERO, ZERO)
+
+
+def test_letters_that_stand_for_something_else_are_not_the_same() -> None:
+    a, b, c = (sympy.MatrixSymbol(name, 2, 2) for name in "ABC")
+    goal = claims.Goal(c, c, steps=((("C", a),), (("C", b),)))
+    with pytest.raises(Refused, match="not the same"):
+        checker.Replay(goal, [], False).check({"same": True}, goal)
 
 
 def test_a_cofactor_may_hold_what_the_statement_holds() -> None:
