@@ -648,6 +648,7 @@ SELDOM: tuple[tuple[str, dict[str, Any]], ...] = (
     ("ratio(softmax1(S)) = softmax(S)", {}),
     ("(I - A)^-1 (I - A^2) = I + A", {"shapes": {"A": ("n", "n")}}),
     ("X^T X (X^T X)^-1 X^T = X^T", {}),
+    ("σ(S + causal()) = σ(S) ∘ exp(causal())", {}),
     ("B A = I", {"where": ["A B = I"], "shapes": dict.fromkeys("AB", ("n", "n"))}),
 )
 
@@ -702,6 +703,28 @@ def test_forms_are_of_sizes_and_open_indices() -> None:
 def test_forms_are_divided(top: str, below: str, quotient: str, rest: str) -> None:
     found = forms.quotient_form(*map(texts.read_form, (top, below)))
     assert found == tuple(map(texts.read_form, (quotient, rest)))
+
+
+def test_indices_are_put_in_within_quotients() -> None:
+    top, below = forms.times_form(L, M), N
+    whole, rest = checker.Checker([]).divided(top, below)
+    assert rest is None
+    at = {"#1": K, "#2": L}
+    assert forms.put(whole, at) == ((("⌊⌋", "", N, forms.times_form(K, M)), 1),)
+    assert forms.names(whole) == {"#1"}
+
+
+@pytest.mark.parametrize("name", ["abs", "√", "ln", "tanh", "cos", "erf", "sign"])
+def test_a_function_has_no_value_at_minus_infinity(name: str) -> None:
+    with pytest.raises(Refused, match="a function of −∞"):
+        checker.Checker([]).applied(name, None)
+
+
+def test_powers_have_a_limit() -> None:
+    one, x = checker.Checker([]), polynomials.single(("name", "c", False))
+    assert one.power(x, Fraction(64))
+    with pytest.raises(Refused, match="too large"):
+        one.power(x, Fraction(65))
 
 
 def test_what_is_not_covered_has_no_entry() -> None:
