@@ -173,17 +173,15 @@ class Functions(Signs):
         """A power that is not whole, of what is ≥ 0 where it is defined."""
         content, rest, lead = self.primitive(poly)
         out, inside = power_of_number(abs(lead), p), scaled(rest, 1 if lead > 0 else -1)
-        odd = [atom for atom, q in content if q % 2 and not self.is_nonnegative(atom)]
+        odd = [atom for atom, q in content if not self.is_square(frozenset({(atom, q)}))]
         alone = odd if len(odd) == 1 and inside == constant(1) else []  # ≥ 0, as the whole is
         for atom, q in atoms_of(content):
-            if atom in alone or self.is_nonnegative(atom):
+            if atom in alone or q.denominator != 1 or self.is_nonnegative(atom):
                 out = times(out, settled({atom: q * p}))
-            elif q.denominator == 1:  # x³ is x² x
+            else:  # x³ is x² x
                 size = ("fn", "abs", frozenset(single(atom).items()))
                 out = times(out, settled({size: (q - q % 2) * p}))
                 inside = times(inside, single(atom, q % 2) if q % 2 else constant(1))
-            else:
-                inside = times(inside, single(atom, q))
         if inside == constant(1):
             return out
         return times(out, settled({("poly", frozenset(inside.items())): p}))
@@ -239,8 +237,8 @@ class Functions(Signs):
         """Ln of a product of what is ≥ 0 is a sum."""
         if len(inner) == 1:
             ((mono, c),) = inner.items()
-            odd = [atom for atom, p in atoms_of(mono) if not self.is_nonnegative(atom) and p % 2]
-            if c > 0 and len(odd) < 2 and all(dict(mono)[atom].denominator == 1 for atom in odd):
+            odd = [pair for pair in mono if not self.is_square(frozenset({pair}))]
+            if c > 0 and len(odd) < 2:
                 out = [scaled(function("ln", constant(prime)), turns) for prime, turns in primes(c)]
                 for atom, p in atoms_of(mono):
                     if atom[0] == "exp":

@@ -641,6 +641,7 @@ SELDOM: tuple[tuple[str, dict[str, Any]], ...] = (
     ("relu(sqrt(A)) = sqrt(A)", {}),
     ("sqrt(A) ∘ A = sqrt(A ∘ A ∘ A)", {}),
     ("ln(A ∘ A) = 2 ln(A)", {}),
+    ("ln(sqrt(A)) = ln(A) / 2", {}),
     ("relu(relu(A) + relu(B)) = relu(A) + relu(B)", {"shapes": dict.fromkeys("AB", ("n", "m"))}),
     ("exp(I) = 1 1^T + (exp(1) - 1) I", {"shapes": {}}),
     ("1 / (1 + sqrt(2)) = sqrt(2) - 1", {}),
@@ -712,6 +713,24 @@ def test_indices_are_put_in_within_quotients() -> None:
     at = {"#1": K, "#2": L}
     assert forms.put(whole, at) == ((("⌊⌋", "", N, forms.times_form(K, M)), 1),)
     assert forms.names(whole) == {"#1"}
+
+
+def test_a_line_has_a_largest_entry_if_it_is_not_empty() -> None:
+    one = checker.Checker([])
+    one.sizes.update({"#1": N, "#2": M})
+    parts = [
+        (polynomials.single(_entry("A", TOP, at)), [(name, size)])
+        for name, at, size in (("#1", L, N), ("#2", K, M))
+    ]
+    assert one.largest("max", parts)
+    with pytest.raises(Refused, match="in parts"):
+        one.largest("τ", parts)
+    with pytest.raises(Refused, match="may be empty"):
+        one.largest("max", [(parts[0][0], [("#1", forms.variable("+0"))])])
+    with pytest.raises(Refused, match="in parts"):
+        one.largest("τ", [(parts[0][0], [("", forms.number(1))])])
+    with pytest.raises(Refused, match="of blocks"):
+        one.largest("max", [(parts[0][0], [*parts[0][1], *parts[1][1]])])
 
 
 @pytest.mark.parametrize("name", ["abs", "√", "ln", "tanh", "cos", "erf", "sign"])
