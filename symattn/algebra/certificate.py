@@ -14,7 +14,7 @@ Nothing here is shared with what finds proofs: of `symattn.algebra` it imports n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -30,6 +30,7 @@ from symattn.algebra.claims import (
     Slope,
     _same_shape,
     cases,
+    check_keys,
     check_limits,
     decoded,
     goal_of,
@@ -37,7 +38,6 @@ from symattn.algebra.claims import (
     inverses,
     opaque,
     permutations_in,
-    reached,
     read_size,
     turned_around,
     used,
@@ -45,12 +45,10 @@ from symattn.algebra.claims import (
 from symattn.algebra.forms import Env, Form, Refused, form, linear, number, place, plus_form
 from symattn.algebra.functions import Parts
 from symattn.algebra.polynomials import (
-    Bound,
     constant,
     form_poly,
     is_zero,
     plus,
-    replaced,
     scaled,
     settled,
     single,
@@ -58,7 +56,7 @@ from symattn.algebra.polynomials import (
 )
 from symattn.algebra.scope import Open
 from symattn.algebra.sums import Step, Sums
-from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, spelled, terms_of, text_of
+from symattn.algebra.texts import Atom, Poly, atoms_of, spelled, terms_of, text_of
 from symattn.budget import Spent
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.nodes import rule as r
@@ -86,9 +84,8 @@ class Letters(Sums):
                 self.lack("an inverse")
                 return self.inverse(matrix.arg, i, j)
             case Slope():
-                with self.inside(noting=False):
-                    value = self.some(self.entry(matrix.expr, number(0), number(0)))
-                    return self.derived(value, matrix.letter.name, i, j)
+                value = self.some(self.entry(matrix.expr, number(0), number(0)))
+                return self.derived(value, matrix.letter.name, i, j)
             case sympy.MatrixSymbol(name=name) if name in self.here.means:
                 return self.entry(self.here.means[name], i, j)
             case sympy.MatrixSymbol(name=name) if name in self.permuted:  # p_ij is 1 for j = π(i)
@@ -144,48 +141,39 @@ class Letters(Sums):
                     self.units[name, turned, base.name, turned] = size
                 return single(("entry", name, i, j))
             case Diagonal():
-                (vector,) = base.args
-                rows = vector.shape[1] == 1
-                entry = (
-                    self.entry(vector, i, number(0)) if rows else self.entry(vector, number(0), i)
+                return times(
+                    self.delta(i, j), self.divisor(self.some(self.entry(base, i, i)), None)
                 )
-                return times(self.delta(i, j), self.divisor(self.some(entry), None))
             case sympy.Inverse():
                 return self.entry(base.arg, i, j)
             case sympy.Transpose():
                 return self.entry(sympy.Inverse(base.arg), j, i)
             case Quotient():
-                turned = sympy.MatMul(base.args[1], sympy.Inverse(base.args[0]))
-                return self.entry(turned, i, j)
+                matrix, number_ = base.args
+                return self.entry(sympy.MatMul(number_, sympy.Inverse(matrix)), i, j)
             case sympy.MatMul():
                 scalar, factors = base.as_coeff_matrices()
                 size = linear(base.shape[0], {})
                 if all(linear(side, {}) == size for f in factors for side in f.shape):
                     turned = sympy.MatMul(1 / scalar, *map(sympy.Inverse, reversed(factors)))
                     return self.entry(turned, i, j)
-        self.opened_nothing(base)
-        return single(("entry", f"({sympy.srepr(base)})⁻¹", i, j))
-
-    def opened_nothing(self, base: MatrixExpr) -> None:
-        """Refuse the inverse of what stands for something else."""
-        if reached(base, self.here.means) & set(self.here.means):
+        if {letter.name for letter in base.atoms(sympy.MatrixSymbol)} & {*self.here.means}:
             raise Refused("the inverse of a sum with letters that are defined")
+        return single(("entry", f"({sympy.srepr(base)})⁻¹", i, j))
 
     def scalar(self, value: sympy.Expr, env: Env | None = None) -> Poly:
         """A SymPy scalar, also of indices."""
         value, env = sympy.sympify(value, strict=True), env or {}
         match value:
-            case sympy.floor() | sympy.Mod():
-                return form_poly(self.at(value, env))
             case IndexNumber():
                 return self.scalar(value.args[0], env)
-            case sympy.Symbol() if value in env:
-                return form_poly(env[value])
+            case sympy.floor() | sympy.Mod():
+                return form_poly(self.at(value, env))
+            case sympy.Symbol() if value in env or (value.is_integer and value.is_nonnegative):
+                return form_poly(self.at(value, env))
             case sympy.Rational():
                 return constant(Fraction(int(value.p), int(value.q)))
             case sympy.Symbol():
-                if value.is_integer and value.is_nonnegative:
-                    return single(("size", value.name))
                 return single(("name", value.name, value.is_positive is True))
             case sympy.Add():
                 return plus(*(self.scalar(term, env) for term in value.args))
@@ -194,21 +182,14 @@ class Letters(Sums):
                 return reduce(times, factors, constant(1))
             case sympy.exp():
                 return self.exp(self.scalar(value.args[0], env))
-            case sympy.log():
-                return self.some(self.applied("ln", self.scalar(value.args[0], env)))
-            case sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin() | sympy.erf():
-                name = type(value).__name__.lower()
-                return self.some(self.applied(name, self.scalar(value.args[0], env)))
+            case sympy.log() | sympy.Abs() | sympy.tanh() | sympy.cos() | sympy.sin() | sympy.erf():
+                name = {sympy.log: "ln"}.get(value.func, value.func.__name__.lower())
+                return self.applied(name, self.scalar(value.args[0], env))
             case sympy.Pow() if isinstance(value.args[1], sympy.Rational):
                 p = Fraction(int(value.args[1].p), int(value.args[1].q))
-                inner = self.scalar(value.args[0], env)
-                if p.denominator != 1 and value.args[0].is_negative:
-                    raise Refused("a root of a negative number")
-                self.lack("a root", p.denominator != 1 and not self.all_nonnegative(inner))
-                self.lack("a divisor", p < 0 and not self.never_zero(inner))
-                return self.power(inner, p)
+                return self.raised(self.scalar(value.args[0], env), p)
             case sympy.Pow() if value.args[0].is_positive:  # b^x is e^(x ln b)
-                logarithm = self.some(self.applied("ln", self.scalar(value.args[0], env)))
+                logarithm = self.applied("ln", self.scalar(value.args[0], env))
                 return self.exp(times(self.scalar(value.args[1], env), logarithm))
         if value is sympy.S.Exp1:
             return self.exp(constant(1))
@@ -227,8 +208,6 @@ class Checker(Letters):
 
         Of a step that is made for every head, this head is meant.
         """
-        if isinstance(expr, sympy.MatrixBase):
-            raise Refused("a matrix of numbers has fixed sizes")
         if not isinstance(expr, MatrixExpr):
             return self.scalar(expr)
         env = {_ROW: i, _COLUMN: j, **({} if head is None else {HEAD: head})}
@@ -252,25 +231,17 @@ class Checker(Letters):
                 return self.multiplied([self.value(factor, env) for factor in factors])
             case r.Over(num, den, empty):
                 below = self.divisor(self.finite(den, env), empty)
-                above = self.value(num, env)
-                if above is None:
-                    if not self.all_positive(below):
-                        raise Refused("−∞ divided by something that may be negative")
-                    return None
-                return times(above, below)
+                return self.multiplied([self.value(num, env), below])
             case r.Total(body, index, size):
                 found = self.along(body, index, size, env)
-                return plus(*(self.summed(bound, poly) for poly, bound in self.all_finite(found)))
+                return plus(*(self.summed(bound, self.some(poly)) for poly, bound in found))
             case r.Exp(body):
                 inner = self.value(body, env)
                 return {} if inner is None else self.exp(inner)
             case r.Apply(name, body):
                 return self.applied(name, self.value(body, env))
             case r.Power(body, exponent):
-                inner = self.finite(body, env)
-                if exponent < 0:
-                    return self.divisor(inner, None, -exponent)
-                return self.power(inner, Fraction(exponent))
+                return self.raised(self.finite(body, env), Fraction(exponent))
             case r.Cases():
                 return self.cases(rule, env)
             case r.OfRow("max" | "τ" as name, (body,), index, size) if index is not None:
@@ -283,78 +254,65 @@ class Checker(Letters):
 
     def finite(self, rule: r.Rule, env: Env) -> Poly:
         """The polynomial of a rule that may not be −∞."""
-        out = self.value(rule, env)
-        if out is None:
-            raise Refused("−∞ where a number has to be")
-        return out
+        return self.some(self.value(rule, env))
 
-    def all_finite(self, parts: Parts) -> Iterator[tuple[Poly, Bound]]:
-        """The parts of a sum, none of which is −∞."""
-        for poly, bound in parts:
-            if poly is None:
-                raise Refused("a sum of −∞")
-            yield poly, bound
-
-    def multiplied(self, parts: list[Poly | None]) -> Poly | None:
+    def multiplied(self, parts: Sequence[Poly | None]) -> Poly | None:
         """A product; −∞ times what is positive is −∞."""
-        out = constant(1)
-        for part in parts:
-            out = out if part is None else times(out, part)
+        out = reduce(times, (part for part in parts if part is not None), constant(1))
         if None in parts and not self.all_positive(out):
-            raise Refused("−∞ in a product")
+            raise Refused("−∞ times something that may be negative")
         return None if None in parts else out
 
     # ---- conditions --------------------------------------------------------------------------
 
     def cases(self, rule: r.Cases, env: Env) -> Poly | None:
-        """A value by a condition on indices. Raises `Open` where ranges do not decide ≤."""
+        """A value by a condition: a value where that is 1, another one where it is 0."""
         match rule:  # |i − j| ≤ w, and w ≤ |i − j|
-            case r.Cases(right=r.OfRow() as row):
-                return self.chosen_case(rule, row, env)
             case r.Cases(one, "≤", other, value, rest) if {value, rest} == {one, other}:
                 return self.extreme(rule, 1 if value == other else -1, env)
-            case r.Cases(r.Entry(), "="):
-                return self.case_of_numbers(rule, env)
             case r.Cases(r.Ordinal(sympy.Abs(args=(apart,))), "≤", most, value, otherwise):
                 within = r.Cases(r.Ordinal(-apart), "≤", most, value, otherwise)
                 return self.cases(r.Cases(r.Ordinal(apart), "≤", most, within, otherwise), env)
             case r.Cases(least, "≤", r.Ordinal(sympy.Abs(args=(apart,))), value, otherwise):
                 beyond = r.Cases(least, "≤", r.Ordinal(-apart), value, otherwise)
                 return self.cases(r.Cases(least, "≤", r.Ordinal(apart), value, beyond), env)
+        holds = self.holding(rule, env)
+        if holds in ({}, constant(1)):
+            return self.value(rule.value if holds else rule.otherwise, env)
+        chosen = times(holds, self.finite(rule.value, env))
+        unlike = plus(constant(1), scaled(holds, -1))
+        return plus(chosen, times(unlike, self.finite(rule.otherwise, env)))
+
+    def holding(self, rule: r.Cases, env: Env) -> Poly:
+        """1 where a condition holds, else 0. Raises `Open` where ranges do not decide ≤."""
+        match rule:
+            case r.Cases(left, "=", r.OfRow("argmax", (body,), index, size)) if index is not None:
+                match self.along(body, index, size, env):
+                    case [(dict() as poly, [(name, count)])]:  # one part is the whole line
+                        return self.first(self.place_value(left, env), poly, name, count)
+                raise Refused("the largest of a row in parts")
+            case r.Cases(r.Entry() as entry, "=", other):  # where they differ by a number
+                apart = plus(self.finite(entry, env), scaled(self.finite(other, env), -1))
+                if any(mono for mono in apart):
+                    raise Refused("cases that depend on entries are not covered")
+                return constant(0 if apart else 1)
         low, high = self.place_value(rule.left, env), self.place_value(rule.right, env)
-        if rule.sign == "≤":
-            room = plus_form(high, low, -1)
-            if self.nonnegative(room):
-                return self.value(rule.value, env)
-            if self.nonnegative(form([*((a, -c) for a, c in room), ("", -1)])):
-                return self.value(rule.otherwise, env)
-            raise Open(room)
-        if rule.sign != "=":
+        if rule.sign == "=":
+            return self.delta(low, high)
+        if rule.sign != "≤":
             raise Refused("a condition on a set is not covered")
-        same = self.delta(low, high)
-        if same in ({}, constant(1)):
-            return self.value(rule.value if same else rule.otherwise, env)
-        return self.either(same, rule, env)
+        room = plus_form(high, low, -1)
+        if self.nonnegative(room):
+            return constant(1)
+        if self.nonnegative(form([*((a, -c) for a, c in room), ("", -1)])):
+            return constant(0)
+        raise Open(room)
 
     def extreme(self, rule: r.Cases, sign: int, env: Env) -> Poly:
         """The larger (or smaller) of two values: (a + b ± |a − b|) / 2."""
         one, other = self.finite(rule.left, env), self.finite(rule.right, env)
         apart = self.absolute(plus(one, scaled(other, -1)))
         return scaled(plus(one, other, scaled(apart, sign)), Fraction(1, 2))
-
-    def case_of_numbers(self, rule: r.Cases, env: Env) -> Poly | None:
-        """A value by whether an entry is a number, where its difference from that is one."""
-        apart = plus(self.finite(rule.left, env), scaled(self.finite(rule.right, env), -1))
-        if any(mono for mono in apart):
-            raise Refused("cases that depend on entries are not covered")
-        return self.value(rule.otherwise if apart else rule.value, env)
-
-    def either(self, same: Poly, rule: r.Cases, env: Env) -> Poly:
-        """The value of a rule by cases where the condition is 1, the other where it is 0."""
-        with self.inside(noting=False):
-            value, otherwise = self.finite(rule.value, env), self.finite(rule.otherwise, env)
-        unlike = plus(constant(1), scaled(same, -1))
-        return plus(times(same, value), times(unlike, otherwise))
 
     def place_value(self, rule: r.Rule, env: Env) -> Form:
         """The linear form of a rule in a condition."""
@@ -367,18 +325,6 @@ class Checker(Letters):
                 return form(pair for term in terms for pair in self.place_value(term, env))
         raise Refused("cases that depend on entries are not covered")
 
-    def chosen_case(self, rule: r.Cases, row: r.OfRow, env: Env) -> Poly:
-        """A value by whether an index is the first of the largest entries of a line."""
-        if row.name != "argmax" or rule.sign != "=" or row.index is None:
-            raise Refused(f"{row.name} of a row is not covered")
-        parts = self.along(row.terms[0], row.index, row.size, env)
-        (poly, ((index, count), *inner)), *more = parts
-        if more or inner or poly is None or not index or count != linear(row.size, env):
-            raise Refused("the largest of a row in parts")
-        return self.either(
-            self.first(self.place_value(rule.left, env), poly, index, count), rule, env
-        )
-
     # ---- the difference ----------------------------------------------------------------------
 
     def vanishes(self, difference: Poly) -> None:
@@ -389,40 +335,50 @@ class Checker(Letters):
 
     def simplified(self, left: Poly) -> Poly | None:
         """The difference behind the next step, None where that ends the proof."""
-        step = self.take((*_OF_DIFFERENCES,), text_of(left), left)
-        out = _OF_DIFFERENCES[step["rule"]](self, step, left)
+        step = self.take(("meet", "zero"), text_of(left), left)
+        out = self.where_met(step, left) if step["rule"] == "meet" else None
+        if out is None and not is_zero(left):
+            raise self.wrong("the difference is not 0")
         self.settle(step, [], text_of(out or {}))
         return out
 
-    def factor(self, step: Step, left: Poly) -> tuple[Mono, Atom, Fraction]:
-        """The term of a difference, and the factor in it, that a step speaks of."""
+    def where_met(self, step: Step, left: Poly) -> Poly:
+        """[i = j] f(i) is [i = j] f(j), in one term of a difference."""
         terms = terms_of(left)
-        mono, _ = terms[self.place_of(step, "term", terms)]
+        mono, c = terms[self.place_of(step, "term", terms)]
         factors = atoms_of(mono)
-        return mono, *factors[self.place_of(step, "factor", factors)]
+        atom, p = factors[self.place_of(step, "factor", factors)]
+        at = {step["index"]: self.determined(atom, step["index"])}
+        moved = times(self.substituted(mono - {(atom, p)}, at), single(atom))
+        return plus({m: k for m, k in terms if m != mono}, scaled(moved, c))
 
+    # ---- both sides --------------------------------------------------------------------------
 
-def _vanished(checker: Checker, step: Step, left: Poly) -> None:
-    """The difference is 0."""
-    if not is_zero(left):
-        raise checker.wrong("the difference is not 0")
+    def compare(
+        self, known: Goal, added: Sequence[tuple[sympy.Expr, Pair]], i: Form, j: Form
+    ) -> None:
+        """Check entry (i, j) of a goal's sides, definitions being put in, and of cofactors."""
+        sides = []
+        for side, steps in zip((known.left, known.right), known.steps, strict=True):
+            with self.inside(means={**self.here.means, **dict(steps)}):
+                sides.append(self.entry(side, i, j))
+        if None in sides:
+            if sides != [None, None]:
+                raise Refused("one side alone is −∞")
+            return
+        left, right = map(self.some, sides)
+        more = [self.cofactor(c, pair, i, j) for c, pair in added]
+        self.vanishes(plus(left, scaled(right, -1), *(scaled(one, -1) for one in more)))
 
-
-def _met(checker: Checker, step: Step, left: Poly) -> Poly:
-    """[i = j] f(i) is [i = j] f(j)."""
-    mono, atom, p = checker.factor(step, left)
-    value = checker.solved(atom, step["index"]) if atom[0] == "δ" else None
-    if value is None:
-        raise checker.wrong("the condition does not determine the index")
-    moved = checker.substituted(mono - {(atom, p)}, {step["index"]: value})
-    return replaced(left, mono, times(moved, single(atom)))
-
-
-#: What the steps make of a difference, by their rules; None where that ends the proof.
-_OF_DIFFERENCES: Mapping[str, Callable[[Checker, Step, Poly], Poly | None]] = {
-    "meet": _met,
-    "zero": _vanished,
-}
+    def cofactor(self, c: sympy.Expr, sides: Pair, i: Form, j: Form) -> Poly:
+        """Entry (i, j) of c (u L v − u R v), where c has a value."""
+        with self.inside(lacks=[]):  # these are made of what the sides hold
+            one, other = (self.some(self.entry(side, i, j)) for side in sides)
+        with self.inside(lacks=[]):
+            out = times(self.scalar(c), plus(one, scaled(other, -1)))
+            if self.here.lacks:
+                raise Refused("a cofactor divides by what may be 0")
+        return out
 
 
 #: Row and column of an entry, whose names no letter of a statement has.
@@ -436,31 +392,6 @@ class Run:
     goal: Goal
     checker: Checker
     added: tuple[tuple[sympy.Expr, Pair], ...]
-
-    def compare(self, known: Goal, i: Form, j: Form) -> None:
-        """Check entry (i, j) of the goal's sides, definitions being put in."""
-        checker, sides = self.checker, []
-        for side, steps in zip((known.left, known.right), known.steps, strict=True):
-            with checker.inside(means={**checker.here.means, **dict(steps)}):
-                sides.append(checker.entry(side, i, j))
-        if None in sides:
-            if sides != [None, None]:
-                raise Refused("one side alone is −∞")
-            return
-        left, right = map(checker.some, sides)
-        more = [self.cofactor(c, pair, i, j) for c, pair in self.added]
-        checker.vanishes(plus(left, scaled(right, -1), *(scaled(one, -1) for one in more)))
-
-    def cofactor(self, c: sympy.Expr, sides: Pair, i: Form, j: Form) -> Poly:
-        """Entry (i, j) of c (u L v − u R v), where c has a value."""
-        checker = self.checker
-        with checker.inside(noting=False, lacks=[]):  # these are made of what the sides hold
-            one, other = (checker.some(checker.entry(side, i, j)) for side in sides)
-        with checker.inside(noting=False, lacks=[]):
-            out = times(checker.scalar(c), plus(one, scaled(other, -1)))
-            if checker.here.lacks:
-                raise Refused("a cofactor divides by what may be 0")
-        return out
 
 
 class Replay:
@@ -500,8 +431,9 @@ class Replay:
         """Check a proof: of the entries, or of all cases of which of two sizes is larger."""
         if depth > 8:
             raise Refused("too many cases of sizes")
-        if proof.get("same"):
-            if goal.left != goal.right or goal.steps[0] != goal.steps[1]:
+        check_keys(proof, "same", "even half", "split least cases", "steps cofactors")
+        if "same" in proof:
+            if proof["same"] is not True or goal.left != goal.right or len({*goal.steps}) > 1:
                 raise Refused("the sides are not the same expression")
             return
         if "even" in proof:
@@ -535,12 +467,12 @@ class Replay:
             (decoded(c), self.product_of(known, u, relation, v, shape))
             for c, u, relation, v in cofactors
         )
-        run = Run(goal, checker, added)
-        self.runs.append(run)
+        self.runs.append(Run(goal, checker, added))
         rows, columns = (linear(size, {}) for size in shape)
-        with checker.inside(means=means, known=tuple(sums), noting=True):
+        with checker.inside(means=means, known=tuple(sums)):
             checker.in_parts(
-                rows, lambda i: checker.in_parts(columns, lambda j: run.compare(known, i, j))
+                rows,
+                lambda i: checker.in_parts(columns, lambda j: checker.compare(known, added, i, j)),
             )
         checker.finish()
         self.partial |= bool(checker.here.lacks)
@@ -600,6 +532,7 @@ def check(data: Data) -> Goal:
 def replayed(data: Data) -> Goal:
     """As `check`, of a certificate from here, however large it is."""
     try:
+        check_keys(data, "certificate statement uses letters_only partial proof")
         goal = goal_of(data["statement"])
         replay = Replay(goal, data["uses"], data["letters_only"])
         replay.check(data["proof"], replay.goal)

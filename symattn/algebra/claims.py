@@ -289,6 +289,7 @@ def read_size(text: str) -> sympy.Expr:
 
 def goal_of(data: Mapping[str, Data]) -> Goal:
     """The statement of a certificate, read again."""
+    check_keys(data, "left right where letters declared positive permuting")
     letters: dict[str, tuple[sympy.Expr, sympy.Expr] | None] = {}
     values: dict[str, sympy.Expr] = {}
     for name, text in data["letters"]:
@@ -304,6 +305,7 @@ def goal_of(data: Mapping[str, Data]) -> Goal:
     positive = tuple(data["positive"])
 
     def side(one: Mapping[str, Data]) -> tuple[sympy.Basic, tuple[sympy.Expr, ...] | None, Named]:
+        check_keys(one, "text spare", "expr", "expr steps")
         if "text" in one:
             spare = [(read_size(a), read_size(b)) for a, b in one["spare"]]
             writer = AsWritten(letters, values, spare, positive)
@@ -508,6 +510,12 @@ def storable(data: Data) -> Data:
     except ReadError:
         return None
     return data
+
+
+def check_keys(data: Data, *choices: str) -> None:
+    """Refuse a table that has other keys than those of one of these lists."""
+    if set(data) not in [set(keys.split()) for keys in choices]:
+        raise Refused(f"it has the keys {', '.join(map(quote, data))}, not {' or '.join(choices)}")
 
 
 def check_limits(data: Data) -> None:

@@ -84,18 +84,24 @@ def times_form(one: Form, other: Form) -> Form:
 
 
 def quotient_form(top: Form, below: Form) -> tuple[Form, Form]:
-    """The terms of a form that a product of sizes divides, over that, and the others."""
+    """The terms of a form that a product of sizes divides, over that, and the others.
+
+    By a number, all terms are divided, and the others are the remainders.
+    """
     ((width, c),) = below if len(below) == 1 else (("", 0),)
-    if c != 1 or not isinstance(width, str) or not width:
+    if width == "" and c > 0:
+        quotient = form((atom, k // c) for atom, k in top)
+        return quotient, plus_form(top, quotient, -c)
+    if c != 1 or not isinstance(width, str):
         return (), top
-    quotient, rest, wanted = [], [], Counter(factors_of(width))
+    apart, rest, wanted = [], [], Counter(factors_of(width))
     for atom, k in top:
         given = Counter(factors_of(atom) if isinstance(atom, str) else ())
         if wanted <= given:
-            quotient.append(("·".join(sorted((given - wanted).elements())), k))
+            apart.append(("·".join(sorted((given - wanted).elements())), k))
         else:
             rest.append((atom, k))
-    return form(quotient), form(rest)
+    return form(apart), form(rest)
 
 
 def is_permuted(one: Form) -> bool:
@@ -172,8 +178,3 @@ def linear(index: r.Index, env: Env, divided: Divided | None = None) -> Form:
         case IndexNumber():
             return linear(index.args[0], env, divided)
     raise Refused(f"the index {str(index)[:60]} is not linear")
-
-
-def is_number(one: Form) -> bool:
-    """Whether a form has no sizes and indices."""
-    return all(not atom for atom, _ in one)

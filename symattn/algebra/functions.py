@@ -15,11 +15,10 @@ from symattn.algebra.polynomials import (
     MOST_TURNS,
     Bound,
     constant,
+    function,
     height,
     indices,
     indices_of,
-    ln_of,
-    only_place,
     plus,
     power_of_number,
     primes,
@@ -31,7 +30,7 @@ from symattn.algebra.polynomials import (
     times,
 )
 from symattn.algebra.scope import Scope
-from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, terms_of
+from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, terms_of, text_of
 
 #: What stands in each part of a range, None for −∞, and the indices of the part.
 Parts: TypeAlias = list[tuple[Poly | None, Bound]]
@@ -43,8 +42,6 @@ class Signs(Scope):
     def __init__(self, positive: Iterable[str] = ()) -> None:
         super().__init__()
         self.positive = frozenset(positive)
-        #: What roots and logarithms are taken of: ≥ 0 where both sides are defined.
-        self.rooted: set[Items] = set()
 
     def is_positive(self, atom: Atom) -> bool:
         """Whether an atom is above 0; a sum is where it is not empty."""
@@ -64,24 +61,21 @@ class Signs(Scope):
         return False
 
     def is_nonnegative(self, atom: Atom) -> bool:
-        """Whether an atom is ≥ 0, or a root is taken of it."""
-        items = frozenset(single(atom).items())
-        if items in self.rooted:
-            return True
+        """Whether an atom is ≥ 0."""
         match atom:
-            case ("δ" | "first", *_) | ("fn", "abs", _):
-                return True
-            case ("size", _):
+            case ("δ" | "first" | "size", *_) | ("fn", "abs", _):
                 return True
             case ("sum", _, mono):
-                return all(self.is_nonnegative(inner) or p % 2 == 0 for inner, p in mono)
+                return self.is_square(mono)
             case ("poly", items):
-                return items in self.rooted or self.all_nonnegative(dict(items))
+                return self.all_nonnegative(dict(items))
         return self.is_positive(atom)
 
     def is_square(self, mono: Mono) -> bool:
-        """Whether a product is of even powers and of what is ≥ 0."""
-        return all(p % 2 == 0 or self.is_nonnegative(atom) for atom, p in mono)
+        """Whether a product is of even powers, of roots and of what is ≥ 0."""
+        return all(
+            p % 2 == 0 or p.denominator != 1 or self.is_nonnegative(atom) for atom, p in mono
+        )
 
     def all_nonnegative(self, poly: Poly) -> bool:
         """Whether a sum is of terms ≥ 0 and of c (|x| ± x)."""
@@ -129,14 +123,6 @@ class Signs(Scope):
                 return full and all(self.is_filled(inner, within) for inner, _ in mono)
         return True
 
-    def note(self, poly: Poly) -> bool:
-        """This is ≥ 0 wherever both sides are defined; whether that is new."""
-        items = frozenset(poly.items())
-        new = self.here.noting and items not in self.rooted
-        if new:
-            self.rooted.add(items)
-        return new
-
 
 class Functions(Signs):
     """Powers and functions of one number, each brought to one form."""
@@ -171,38 +157,33 @@ class Functions(Signs):
         outside = settled({atom: q * p for atom, q in content})
         return scaled(times(outside, single(("poly", frozenset(rest.items())), p)), lead ** int(p))
 
-    def divisor(self, below: Poly, empty: sympy.Expr | None, power: int = 1) -> Poly:
+    def divisor(self, below: Poly, empty: sympy.Expr | None) -> Poly:
         """1 over what is not 0, or is said not to be."""
-        if not self.never_zero(below):
-            if empty is not None and self.all_positive(below):
-                raise Refused("a sum that may be empty")
-            self.lack("a divisor")
-        return self.power(below, Fraction(-power))
+        if empty is not None and self.all_positive(below) and not self.never_zero(below):
+            raise Refused("a sum that may be empty")
+        return self.raised(below, Fraction(-1))
+
+    def raised(self, inner: Poly, p: Fraction) -> Poly:
+        """A power, which has no value where it divides by 0 or is a root of what is below 0."""
+        self.lack("a root", p.denominator != 1 and not self.all_nonnegative(inner))
+        self.lack("a divisor", p < 0 and not self.never_zero(inner))
+        return self.power(inner, p)
 
     def root(self, poly: Poly, p: Fraction) -> Poly:
         """A power that is not whole, of what is ≥ 0 where it is defined."""
         content, rest, lead = self.primitive(poly)
         out, inside = power_of_number(abs(lead), p), scaled(rest, 1 if lead > 0 else -1)
-        gone = {atom for atom, _ in content if not self.is_positive(atom)}
+        odd = [atom for atom, q in content if not self.is_square(frozenset({(atom, q)}))]
+        alone = odd if len(odd) == 1 and inside == constant(1) else []  # ≥ 0, as the whole is
         for atom, q in atoms_of(content):
-            if self.is_nonnegative(atom):
+            if atom in alone or q.denominator != 1 or self.is_nonnegative(atom):
                 out = times(out, settled({atom: q * p}))
-            elif q.denominator == 1:  # x³ is x² x
+            else:  # x³ is x² x
                 size = ("fn", "abs", items_of(atom))
                 out = times(out, settled({size: (q - q % 2) * p}))
                 inside = times(inside, single(atom, q % 2) if q % 2 else constant(1))
-            else:
-                inside = times(inside, single(atom, q))
         if inside == constant(1):
             return out
-        is_told = all(gone <= {atom for atom, _ in mono} for mono in inside)
-        if is_told and self.note(inside) and gone:
-            return self.root(poly, p)
-        if len(inside) == 1:
-            ((mono, c),) = inside.items()
-            if len(mono) == 1 and c == 1:
-                ((atom, q),) = mono
-                return times(out, settled({atom: q * p}))
         return times(out, settled({("poly", frozenset(inside.items())): p}))
 
     def absolute(self, poly: Poly) -> Poly:
@@ -212,16 +193,13 @@ class Functions(Signs):
         content, rest, lead = self.primitive(poly)
         out = constant(abs(lead))
         for atom, p in atoms_of(content):
-            if self.is_nonnegative(atom) or (p.denominator == 1 and p % 2 == 0):
-                out = times(out, settled({atom: p}))
-            elif p.denominator != 1:
-                return single(("fn", "abs", frozenset(poly.items())))
-            else:
-                out = times(out, settled({("fn", "abs", items_of(atom)): p}))
+            leaves = self.is_square(frozenset({(atom, p)}))
+            size = atom if leaves else ("fn", "abs", items_of(atom))
+            out = times(out, settled({size: p}))
         for sign in (1, -1):
             if self.all_nonnegative(scaled(rest, sign)):
                 return scaled(times(out, rest), sign)
-        return times(out, single(("fn", "abs", frozenset(rest.items()))))
+        return times(out, function("abs", rest))
 
     def exp(self, poly: Poly) -> Poly:
         """E to a polynomial is a product over its terms."""
@@ -246,8 +224,7 @@ class Functions(Signs):
             turns = abs(c.numerator)
             if turns > MOST_TURNS:
                 raise Refused("a large multiple of an angle")
-            inner = frozenset({(mono, Fraction(1, c.denominator))})
-            one, two = single(("fn", "cos", inner)), single(("fn", "sin", inner))
+            one, two = (function(f, {mono: Fraction(1, c.denominator)}) for f in ("cos", "sin"))
             two = scaled(two, 1 if c > 0 else -1)
             for _ in range(turns):
                 cosine, sine = (
@@ -260,25 +237,22 @@ class Functions(Signs):
         """Ln of a product of what is ≥ 0 is a sum."""
         if len(inner) == 1:
             ((mono, c),) = inner.items()
-            odd = [atom for atom, p in atoms_of(mono) if not self.is_nonnegative(atom) and p % 2]
-            if c > 0 and len(odd) == 1 and dict(mono)[odd[0]].denominator == 1:
-                self.note(single(odd[0]))  # the others are ≥ 0
-                odd = []
-            if c > 0 and not odd:
-                out = [scaled(ln_of(constant(prime)), turns) for prime, turns in primes(c)]
+            odd = [pair for pair in mono if not self.is_square(frozenset({pair}))]
+            if c > 0 and len(odd) < 2:
+                out = [scaled(function("ln", constant(prime)), turns) for prime, turns in primes(c)]
                 for atom, p in atoms_of(mono):
                     if atom[0] == "exp":
                         out.append({atom[1]: p})
                     else:
-                        out.append(scaled(ln_of(self.absolute(single(atom))), p))
+                        out.append(scaled(function("ln", self.absolute(single(atom))), p))
                 return plus(*out)
         elif inner:
             content, rest, lead = self.primitive(inner)
             if content and lead > 0 and all(map(self.is_positive, dict(content))):
-                return plus(self.logarithm({content: lead}), ln_of(rest))
-        return ln_of(inner)
+                return plus(self.logarithm({content: lead}), function("ln", rest))
+        return function("ln", inner)
 
-    def applied(self, name: str, inner: Poly | None) -> Poly | None:
+    def applied(self, name: str, inner: Poly | None) -> Poly:
         """A function of one number."""
         if inner is None:
             if name in ("σ", "max0"):
@@ -287,8 +261,7 @@ class Functions(Signs):
         one = constant(1)
         match name:
             case "√":
-                self.lack("a root", not self.all_nonnegative(inner))
-                return self.power(inner, Fraction(1, 2))
+                return self.raised(inner, Fraction(1, 2))
             case "tanh":
                 twice = self.exp(scaled(inner, 2))
                 return times(plus(twice, constant(-1)), self.power(plus(twice, one), Fraction(-1)))
@@ -304,12 +277,11 @@ class Functions(Signs):
                 return self.cos_sin(inner)[name == "sin"]
             case "max0":  # (x + |x|) / 2
                 return scaled(plus(inner, self.absolute(inner)), Fraction(1, 2))
-            case "erf" if inner:  # odd
-                sign = -1 if self.primitive(inner)[2] < 0 else 1
-                return scaled(single(("fn", name, frozenset(scaled(inner, sign).items()))), sign)
-            case "erf":
+            case "erf" if not inner:
                 return {}
-        return single(("fn", name, frozenset(inner.items())))
+            case "erf" if self.primitive(inner)[2] < 0:  # odd
+                return scaled(self.applied(name, scaled(inner, -1)), -1)
+        return function(name, inner)
 
     def some(self, poly: Poly | None) -> Poly:
         """A polynomial that is not −∞."""
@@ -399,8 +371,9 @@ class Lines(Functions):
         deep = 1 + max((height(a) for mono in inner for a, _ in mono), default=0)
         new = f"_{deep}a"
         items = renamed_items(inner.items(), {index: variable(new)})
-        whole = only_place([a for mono, _ in items for a, _ in mono if new in indices(a)], new)
-        if name != "argmax" and whole is not None and self.permuted.get(whole[1]) == size:
-            back = {new: place(whole[1], variable(new), 1 - whole[2])}
-            items = renamed_items(items, back)  # the largest of permuted entries is the largest
+        for letter in sorted(self.permuted) if name != "argmax" else ():
+            if self.permuted[letter] == size:  # the largest of permuted entries is the largest
+                turned = (place(letter, variable(new), back) for back in (0, 1))
+                ways = [items, *(renamed_items(items, {new: one}) for one in turned)]
+                items = min(ways, key=lambda one: (len(text_of(dict(one))), text_of(dict(one))))
         return ("line", name, (new, size), items)

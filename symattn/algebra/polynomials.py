@@ -9,7 +9,7 @@ from math import lcm
 
 import flint
 
-from symattn.algebra.forms import Form, Refused, Term, factors_of, is_permuted, names, put, variable
+from symattn.algebra.forms import Form, Refused, factors_of, names, put, variable
 from symattn.algebra.texts import Atom, Items, Mono, Poly, spelled
 
 #: How many terms a polynomial may have, the largest power, and how often an angle may be added,
@@ -128,28 +128,6 @@ def renamed_items(items: Iterable[tuple[Mono, Fraction]], new: Mapping[str, Form
     return frozenset((renamed_mono(mono, new), c) for mono, c in items)
 
 
-def only_place(atoms: Iterable[Atom], index: str) -> tuple[Term, ...] | None:
-    """The one π(index) within which alone an index occurs; None if there is none."""
-    found: set[tuple[Term, ...]] = set()
-
-    def look(one: Form) -> bool:
-        for atom, _ in one:
-            if is_permuted(((atom, 1),)) and atom[3] == variable(index):
-                found.add(atom)
-            elif is_permuted(((atom, 1),)):
-                if not look(atom[3]):
-                    return False
-            elif index in names(((atom, 1),)):
-                return False
-        return True
-
-    def within(atom: Atom) -> bool:
-        forms, _, atoms = parts(atom)
-        return all(map(look, forms)) and all(map(within, atoms))
-
-    return found.pop() if all(map(within, atoms)) and len(found) == 1 else None
-
-
 def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
     """What stays of atom^p as an atom's power, and the polynomials that are multiplied out."""
     whole = p.numerator // p.denominator
@@ -162,21 +140,11 @@ def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
             return p - whole, [dict(items)] * whole
         case ("fn", "abs", items) if p.denominator == 1 and abs(p) >= 2:
             even = 2 * Fraction(int(p / 2))  # |x|³ is x² |x|
-            return p - even, [power_of_square(items, even)]
+            return p - even, [settled({("poly", items): even})]
         case ("fn", "sin", items) if p.denominator == 1 and p >= 2:
             square = plus(constant(1), scaled(single(("fn", "cos", items), 2), -1))
             return p % 2, [square] * int(p // 2)
     return p, []
-
-
-def power_of_square(items: Items, p: Fraction) -> Poly:
-    """|x|^p for an even p, which is x^p."""
-    if p < 0:
-        if len(items) > 1:
-            return single(("poly", items), p)
-        ((mono, c),) = items
-        return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
-    return reduce(times, [dict(items)] * int(p), constant(1))
 
 
 def settled(powers: Mapping[Atom, Fraction]) -> Poly:
@@ -206,75 +174,48 @@ def times(one: Poly, other: Poly) -> Poly:
 
 
 def is_zero(poly: Poly) -> bool:
-    """Whether this is 0 over its atoms: FLINT's polynomials, over one denominator."""
-    if not poly:
-        return True
-    roots: dict[Atom, int] = {}
+    """Whether this is 0 over its atoms: a quotient of FLINT's polynomials of which the top is 0."""
+    orders: dict[Atom, int] = {}
 
     def look(items: Iterable[tuple[Mono, Fraction]]) -> None:
         for mono, _ in items:
             for atom, p in mono:
-                roots[atom] = lcm(roots.get(atom, 1), p.denominator)
+                orders[atom] = lcm(orders.get(atom, 1), p.denominator)
                 if atom[0] == "poly":
                     look(atom[1])
 
     look(poly.items())
-    places = {atom: k for k, atom in enumerate(sorted(roots, key=spelled))}
-    context = flint.fmpq_mpoly_ctx.get([f"x{k}" for k in range(len(places))], "degrevlex")
+    context = flint.fmpq_mpoly_ctx.get([f"x{k}" for k in range(len(orders))], "degrevlex")
+    roots = dict(zip(sorted(orders, key=spelled), context.gens(), strict=True))
 
-    def whole(atom: Atom, p: Fraction) -> Fraction:
-        """The part of a power that is multiplied out: of a sum the whole part."""
-        return Fraction(p.numerator // p.denominator) if atom[0] == "poly" else p
-
-    def quotient(one: Poly) -> tuple[flint.fmpq_mpoly, flint.fmpq_mpoly]:
-        """Numerator and denominator; Σ c Π x^p Π (N/D)^k over one denominator."""
-        used = {atom for mono in one for atom, _ in mono}
-        listed = [(dict(mono), c) for mono, c in one.items()]
-        zero = Fraction(0)
-        low = {a: min([zero, *(whole(a, m.get(a, zero)) for m, _ in listed)]) for a in used}
-        sums = {a: quotient(dict(a[1])) for a in used if a[0] == "poly"}
-        most = {a: int(max(whole(a, m.get(a, zero)) for m, _ in listed) - low[a]) for a in sums}
+    def quotient(items: Iterable[tuple[Mono, Fraction]]) -> list[flint.fmpq_mpoly]:
+        """Numerator and denominator of a polynomial."""
         top, below = context.constant(0), context.constant(1)
-        for powers, c in listed:
-            exponents = [0] * len(places)
-            term = context.constant(flint.fmpq(c.numerator, c.denominator))
-            for atom in used:
-                p = powers.get(atom, zero)
-                if atom in sums:
-                    turns = int(whole(atom, p) - low[atom])
-                    term *= sums[atom][0] ** turns * sums[atom][1] ** (most[atom] - turns)
-                    p -= whole(atom, p)
-                else:
-                    p -= low[atom]
-                exponents[places[atom]] += int(p * roots[atom])
-            top += term * context.from_dict({tuple(exponents): 1})
-        for atom in used:
-            if atom in sums:
-                top *= sums[atom][1] ** int(-low[atom])
-                below *= sums[atom][1] ** most[atom] * sums[atom][0] ** int(-low[atom])
-            else:
-                below *= context.gens()[places[atom]] ** int(-low[atom] * roots[atom])
-        return top, below
+        for mono, c in items:
+            term = [context.constant(flint.fmpq(c.numerator, c.denominator)), context.constant(1)]
+            for atom, p in mono:
+                whole = p.numerator // p.denominator if atom[0] == "poly" else 0
+                turns = int((p - whole) * orders[atom])
+                term[turns < 0] *= roots[atom] ** abs(turns)
+                if whole:  # of a polynomial the whole part is multiplied out
+                    for k, part in enumerate(quotient(atom[1])):
+                        term[k ^ (whole < 0)] *= part ** abs(whole)
+            over, under = term
+            shared = below.gcd(under)
+            top = top * (under // shared) + over * (below // shared)
+            below *= under // shared
+        return [top, below]
 
-    numbers = [(k, atom[1], roots[atom]) for atom, k in places.items() if atom[0] == "prime"]
-    left: dict[tuple[int, ...], flint.fmpq] = {}
-    for powers, c in quotient(poly)[0].to_dict().items():
-        rest = list(powers)
-        for k, prime, order in numbers:  # √2² is 2
-            turns, rest[k] = divmod(rest[k], order)
-            c *= flint.fmpq(prime) ** turns  # noqa: PLW2901
-        left[tuple(rest)] = left.get(tuple(rest), 0) + c
-    return not any(left.values())
+    top, below = quotient(poly.items())
+    for atom, root in roots.items():
+        if atom[0] == "prime":  # √2² is 2
+            top %= root ** orders[atom] - atom[1]
+    return top.is_zero() and not below.is_zero()
 
 
-def replaced(poly: Poly, mono: Mono, new: Poly) -> Poly:
-    """A polynomial with another one in the place of a product."""
-    return plus({m: c for m, c in poly.items() if m != mono}, scaled(new, poly[mono]))
-
-
-def ln_of(inner: Poly) -> Poly:
-    """The logarithm of a polynomial as it is."""
-    return single(("fn", "ln", frozenset(inner.items())))
+def function(name: str, inner: Poly) -> Poly:
+    """A function of a polynomial as it is."""
+    return single(("fn", name, frozenset(inner.items())))
 
 
 def atom_alone(poly: Poly) -> Atom | None:

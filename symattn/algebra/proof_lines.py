@@ -136,17 +136,11 @@ class Recorder(Checker):
         self.stack[-1].ranges = [bound[0] for _, bound in found if len(bound) == 1]
         return found
 
-    def as_known(self, atom: Atom) -> Poly:
-        with self._of(Part(atom, {})) as aside:
-            out = super().as_known(atom)
-        self.stack[-1].own += [step for part in aside.walk() for step in part.own]
-        return out
-
     def total(self, bound: Bound, mono: Mono) -> Poly:
         step = self.left[0]
         if step["rule"] == "delta":
             (index, _), (atom, _) = bound[step["index"]], atoms_of(mono)[step["factor"]]
-            value = self.solved(atom, index) if step["inside"] else None
+            value = self.solved(atom, index) if step["side"] == "inside" else None
             self.met.setdefault(index, []).append(value)
         return super().total(bound, mono)
 
@@ -154,10 +148,10 @@ class Recorder(Checker):
         self.inverses[f"({sympy.srepr(base)})⁻¹"] = sympy.Inverse(base)
         return super().inverse(base, i, j)
 
-    def divisor(self, below: Poly, empty: sympy.Expr | None, power: int = 1) -> Poly:
+    def divisor(self, below: Poly, empty: sympy.Expr | None) -> Poly:
         if any(below) and self.never_zero(below):
             self.divisors.append(below)
-        return super().divisor(below, empty, power)
+        return super().divisor(below, empty)
 
     def vanishes(self, difference: Poly) -> None:
         self.hidden()

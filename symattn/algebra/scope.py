@@ -18,7 +18,6 @@ from symattn.algebra.forms import (
     Refused,
     factors_of,
     form,
-    is_number,
     is_permuted,
     linear,
     names,
@@ -45,30 +44,12 @@ class Open(Need):
         self.room = room
 
 
-class Odd(Need):
-    """The remainder of a linear form is not the same throughout the range of an index."""
-
-    def __init__(self, index: str, below: int) -> None:
-        super().__init__(f"the remainder of {index} by {below} is not the same throughout")
-        self.index, self.below = index, below
-
-
-class Wide(Need):
-    """An index runs through so many blocks of a width, and is needed as block and place in it."""
-
-    def __init__(self, index: str, width: Form) -> None:
-        super().__init__(f"{index} is not an index of a block of {form_text(width)}")
-        self.index, self.width = index, width
-
-
 @dataclass(frozen=True)
 class Here:
     """What holds in a part of a proof, and no longer behind it."""
 
     #: The indices that a trace may speak of.
     scope: frozenset[str] = frozenset()
-    #: Whether roots are noted: inside of what may be empty, or of one case, they are not.
-    noting: bool = False
     #: Equations about sums that may be used: both sides, entry by entry.
     known: tuple[Pair, ...] = ()
     #: Letters that stand for an expression.
@@ -225,35 +206,13 @@ class Scope:
         return linear(index, env, self.divided)
 
     def divided(self, top: Form, below: Form) -> tuple[Form, Form | None]:
-        """Quotient and remainder. Raises `Open` or `Odd` where ranges do not decide them."""
-        if is_number(below):
-            by = dict(below).get("", 0)
-            quotient = form((atom, c // by) for atom, c in top)
-            rest = plus_form(top, quotient, -by)
+        """Quotient and remainder; where ranges do not decide them, a quotient as it is."""
+        divisions = [quotient_form(top, below)]
+        divisions += [(number(k), plus_form(top, below, -k)) for k in range(MOST_TURNS)]
+        for quotient, rest in divisions:
             if self.holds(self.within(rest, below)):
                 return quotient, rest
-            odd = [atom for atom, _ in rest if atom in self.sizes]
-            if odd:
-                raise Odd(odd[0], by)
-        quotient, rest = quotient_form(top, below)
-        if self.holds(self.within(rest, below)):
-            return quotient, rest
-        for index in sorted(names(rest) & set(self.sizes)):
-            blocks, left = quotient_form(self.sizes[index], below)
-            if not left and not is_number(blocks):
-                raise Wide(index, below)
-        for k in range(MOST_TURNS):
-            room = plus_form(top, below, -k - 1)
-            if self.nonnegative(room):
-                continue
-            rest = plus_form(top, below, -k)
-            if self.holds(self.within(rest, below)):
-                return number(k), rest
-            if any(names(((atom, 1),)) and "·" in atom for atom, _ in room):
-                whole = ((("⌊⌋", "", below, top), 1),)  # which head serves head k: ⌊k g/h⌋
-                return whole, None
-            raise Open(room)
-        raise Refused("a large quotient")
+        return ((("⌊⌋", "", below, top), 1),), None  # which head serves head k: ⌊k g/h⌋
 
     def opened(self, atom: Atom) -> tuple[Bound, Mono]:
         """The bound indices of a sum under fresh names, and what is summed."""

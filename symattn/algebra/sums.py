@@ -10,14 +10,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import TypeVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.claims import Data, Unit
+from symattn.algebra.claims import Data, Unit, check_keys
 from symattn.algebra.forms import (
     Form,
     Refused,
@@ -34,7 +33,6 @@ from symattn.algebra.forms import (
 )
 from symattn.algebra.functions import Lines
 from symattn.algebra.polynomials import (
-    MOST_POWER,
     Bound,
     along_line,
     atom_alone,
@@ -60,25 +58,23 @@ from symattn.algebra.texts import (
     mono_text,
     range_text,
     read_form,
-    spelled,
     terms_of,
     text_of,
 )
 
-#: The rules that a step may use, and what each says.
-RULES: Mapping[str, str] = {
-    "range": "an index runs through 0 … size − 1, as k t + r for r < k, t cut at points within",
-    "delta": "Σ_l [l = k] f(l) = f(k) for 0 ≤ k < size, and 0 for a k outside",
-    "identity": "Σ_l a_il b_lj = [i = j] for a matrix and its inverse, l through all rows",
-    "line": "what a sum is along a whole line, of which a function of that line is defined by it",
-    "count": "Σ_l c = size · c",
-    "permute": "Σ_l f(l) = Σ_l f(π(l)), l through all that π permutes",
-    "merge": "c Σ_l f(l) = Σ_l c f(l)",
-    "separate": "factors without the indices of a sum are taken out of it; indices are renamed",
-    "hypothesis": "a sum is replaced by what an assumed equation gives for it",
-    "keep": "no assumed equation applies to this sum",
-    "meet": "[i = j] f(i) = [i = j] f(j)",
-    "zero": "the difference is the polynomial 0 over the atoms",
+#: The rules that a step may use, and the keys that it then has, beside those of every step.
+RULES: Mapping[str, tuple[str, ...]] = {
+    "range": ("cuts", "cuts again", "width"),
+    "delta": ("index factor side",),
+    "identity": ("index",),
+    "line": ("index",),
+    "count": ("index",),
+    "permute": ("index by",),
+    "merge": ("factor",),
+    "separate": ("indices",),
+    "hypothesis": ("indices equation at",),
+    "meet": ("term factor index",),
+    "zero": ("",),
 }
 
 
@@ -115,6 +111,8 @@ class Steps(Lines):
         step = self.left.popleft()
         if step["rule"] not in allowed:
             raise self.wrong(f"{step['rule']} is not a step here; {' or '.join(allowed)} is")
+        every = "rule of gives needs" if "needs" in step else "rule of gives"
+        check_keys(step, *(f"{every} {own}" for own in RULES[step["rule"]]))
         if step["of"] != brief(before):
             raise self.wrong(f"it is about {step['of'][:80]}, where {before[:80]} stands")
         return step
@@ -131,8 +129,8 @@ class Steps(Lines):
     def settle(self, step: Step, needs: Sequence[tuple[Form, str]], gives: str) -> None:
         """Check a step's obligations, each a form that is ≥ 0, and what it says it gives."""
         listed = [f"{form_text(one)} ≥ 0" for one, _ in needs]
-        if step.get("needs", []) != listed:
-            raise self.wrong(f"the obligations are {listed}, not {step.get('needs', [])}")
+        if step.get("needs") != (listed or None):
+            raise self.wrong(f"the obligations are {listed}, not {step.get('needs')}")
         for one, what in needs:
             if not self.nonnegative(one):
                 raise self.wrong(f"{what}: {form_text(one)} ≥ 0 is not shown")
@@ -143,6 +141,13 @@ class Steps(Lines):
         """Refuse a trace that goes on behind its end."""
         if self.left:
             raise Refused(f"step {self.done + 1}: the proof is complete before it")
+
+    def determined(self, atom: Atom, index: str) -> Form:
+        """What an index is by a factor that is a condition."""
+        value = self.solved(atom, index) if atom[0] == "δ" else None
+        if value is None:
+            raise self.wrong("the condition does not determine the index")
+        return value
 
     def place_of(self, step: Step, what: str, among: Sequence[object]) -> int:
         """A place in a list, from 0."""
@@ -169,46 +174,49 @@ class Sums(Steps):
     ) -> list[tuple[Found, Bound]]:
         """What stands at every index below a size, by the parts in which a step cuts it."""
         if "width" in step:
-            return [self.in_blocks(step, size, evaluated)]
-        every = step.get("every", 1)
-        if every not in range(1, MOST_POWER) or any(c % every for _, c in size):
-            raise self.wrong("the range does not divide so")
-        whole = tuple((atom, c // every) for atom, c in size)
-        points = [number(0), *map(read_form, step["cuts"]), whole]
+            return self.in_blocks(step, size, evaluated)
+        points = [number(0), *map(read_form, step["cuts"]), size]
         if frozenset().union(*map(names, points)) - self.here.scope - names(size):
             raise self.wrong("a cut at an index that is not open here")
         needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
         self.settle(step, needs, "1 part" if len(points) == 2 else f"{len(points) - 1} parts")
-        out: list[tuple[Found, Bound]] = []
-        for part, (low, high) in enumerate(pairwise(points)):
-            count = plus_form(high, low, -1)
-            if part in step.get("again", ()) and every == 1:
-                out += self.in_parts(count, partial(_behind, low, evaluated))
-                continue
-            noting = self.here.noting and self.nonnegative(plus_form(count, number(-1)))
-            for rest in range(every):
-                index = "" if count == number(1) else self.new(count)
-                at = plus_form(low, variable(index)) if index else low
-                at = plus_form(number(rest), at, every)
-                with self.inside(scope=self.here.scope | {index} - {""}, noting=noting):
-                    out.append((evaluated(at), [(index, count)]))
-        return out
+        again = step.get("again", ())
+        return [
+            found
+            for part, (low, high) in enumerate(pairwise(points))
+            for found in self.in_part(low, plus_form(high, low, -1), part in again, evaluated)
+        ]
+
+    def in_part(
+        self, low: Form, count: Form, again: bool, evaluated: Callable[[Form], Found]
+    ) -> list[tuple[Found, Bound]]:
+        """What stands at the indices from `low` on, in parts of their own or at one new index."""
+        if again:
+            return self.in_parts(count, lambda at: evaluated(plus_form(low, at)))
+        index = "" if count == number(1) else self.new(count)
+        at = plus_form(low, variable(index)) if index else low
+        with self.inside(scope=self.here.scope | {index} - {""}):
+            return [(evaluated(at), [(index, count)])]
 
     def in_blocks(
         self, step: Step, size: Form, evaluated: Callable[[Form], Found]
-    ) -> tuple[Found, Bound]:
-        """What stands at k w + l for block k and a place l in it, w being the blocks' width."""
+    ) -> list[tuple[Found, Bound]]:
+        """What stands at k w + l, in the parts of the blocks k and in those of the places l."""
         width = read_form(step["width"])
         blocks, left = quotient_form(size, width)
         if left or names(width):
             raise self.wrong("the range does not consist of such blocks")
-        needs = [(plus_form(part, number(-1)), "a block") for part in (blocks, width)]
-        self.settle(step, needs, f"{form_text(blocks)} blocks")
-        block, place_ = self.new(blocks), self.new(width)
-        at = plus_form(times_form(variable(block), width), variable(place_))
-        with self.inside(scope=self.here.scope | {block, place_}):
-            value = evaluated(at)
-        return value, [(block, blocks), (place_, width)]
+        self.settle(step, [], f"{form_text(blocks)} blocks")
+
+        def block(k: Form) -> list[tuple[Found, Bound]]:
+            start = times_form(k, width)
+            return self.in_parts(width, lambda place: evaluated(plus_form(start, place)))
+
+        return [
+            (found, [*outer, *(pair for pair in inner if pair[0])])
+            for parts, outer in self.in_parts(blocks, block)
+            for found, inner in parts
+        ]
 
     # ---- sums --------------------------------------------------------------------------------
 
@@ -217,8 +225,7 @@ class Sums(Steps):
         bound = [pair for pair in bound if pair[0]]
         if not bound:
             return poly
-        with self.inside(noting=False):
-            return plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
+        return plus(*(scaled(self.total(bound, mono), c) for mono, c in terms_of(poly)))
 
     def total(self, bound: Bound, mono: Mono) -> Poly:
         """Σ of a product, rewritten as the trace says."""
@@ -228,9 +235,11 @@ class Sums(Steps):
         self.settle(step, needs, text_of(out))
         return self.summed(left, out)
 
-    def along_index(self, step: Step, bound: Bound, factors: Factors) -> Along:
-        """The index that a step speaks of, on which no other range may depend."""
-        run = Along.of(bound, factors, self.place_of(step, "index", bound))
+    def apart(self, bound: Bound, factors: Factors, places: Sequence[int]) -> Along:
+        """The indices at these places, on which no other range may depend."""
+        if not places or sorted({*places} & {*range(len(bound))}) != sorted(places):
+            raise self.wrong("these are no indices of the sum, or one of them twice")
+        run = Along.of(bound, factors, *places)
         if run.dependent:
             raise self.wrong("the range of another index depends on this one")
         return run
@@ -241,24 +250,18 @@ class Sums(Steps):
         Σ_j [j is the first of the largest z] is 1, and times z_j the largest. Σ_l |z_l − τ(z)| is
         2 + size · τ(z) − Σ_l z_l, as Σ_l max(0, z_l − τ(z)) = 1. None for any other sum.
         """
-        here, whole = variable(run.index), (constant(1), constant(0))
-        if not run.uses:
-            return None
-        (atom, p), *more = sorted(run.uses, key=lambda pair: pair[0][0] != "first")
-        match atom:
-            case ("first", at, line) if at == here and line[2][1] == run.size:
-                if run.index in indices(line):
-                    return None
-                scores = along_line(line, run.index)
-                if not more:
-                    return whole
-                top = self.line("max", scores, run.index, run.size)
-                return (top, constant(0)) if scores == {frozenset(more): 1} else None
-            case ("fn", "abs", items) if p == 1 and not more:
+        match sorted(run.uses, key=lambda pair: pair[0][0] != "first"):
+            case [(("first", at, line), _), *more] if at == variable(run.index):
+                scores = run.along(line)
+                if scores is not None and not more:
+                    return constant(1), {}
+                if scores == {frozenset(more): Fraction(1)}:
+                    return self.line("max", scores, run.index, run.size), {}
+            case [(("fn", "abs", items), p)] if p == 1:
                 for level in {a for mono, _ in items for a, _ in mono if a[:2] == ("line", "τ")}:
-                    scores, full = along_line(level, run.index), level[2][1] == run.size
-                    apart = plus(scores, scaled(single(level), -1))
-                    if full and dict(items) in (apart, scaled(apart, -1)):
+                    scores = run.along(level)
+                    apart = plus(scores or {}, scaled(single(level), -1))
+                    if scores is not None and dict(items) in (apart, scaled(apart, -1)):
                         below = times(form_poly(run.size), single(level))
                         return plus(constant(2), below), scaled(scores, -1)
         return None
@@ -266,12 +269,9 @@ class Sums(Steps):
     def ends(self, uses: Factors, index: str, size: Form) -> tuple[Form, Form] | None:
         """The outer indices of Σ_l a_il b_lj where the product of a and b is I."""
         pair = [atom for atom, p in uses for _ in range(int(p) if p in (1, 2) else 3)]
-        match pair:
-            case [("entry", _, _, _) as a, ("entry", _, _, _) as b]:
-                orders = [(a, b), (b, a)]
-            case _:
-                orders = []
-        for one, other in orders:
+        if len(pair) != 2 or any(atom[0] != "entry" or len(atom) != 4 for atom in pair):
+            return None
+        for one, other in permutations(pair):
             for (first, turned, second, back), full in self.units.items():
                 if (one[1], other[1], size) != (first, second, full):
                     continue
@@ -281,15 +281,6 @@ class Sums(Steps):
                 if met and index not in names(left[0]) | names(right[1]):
                     return left[0], right[1]
         return None
-
-    def as_known(self, atom: Atom) -> Poly:
-        """A sum, or what an assumed equation says of it."""
-        if not self.here.known:
-            return single(atom)
-        step = self.take(("hypothesis", "keep"), spelled(atom), atom)
-        out, needs = self.said(step, atom) if step["rule"] == "hypothesis" else (single(atom), [])
-        self.settle(step, needs, text_of(out))
-        return out
 
     def said(self, step: Step, atom: Atom) -> tuple[Poly, Needs]:
         """What an assumed equation says that a sum is, and what has to be shown for it."""
@@ -348,36 +339,50 @@ class Sums(Steps):
                 return self.first(put(at, values), self.polynomial(items, inner), *pair)
             case ("poly", items):
                 return self.polynomial(items, values)
-            case ("fn", "abs" | "cos" | "sin" as name, items):
-                return self.some(self.applied(name, self.polynomial(items, values)))
-        return single(("fn", atom[1], frozenset(self.polynomial(atom[2], values).items())))
+        return self.applied(atom[1], self.polynomial(atom[2], values))
 
 
 @dataclass(frozen=True)
 class Along:
-    """A sum of a product as one of its indices runs: the factors with it, and the others."""
+    """A sum of a product as some of its indices run: the factors with them, and the others."""
 
-    index: str
-    size: Form
+    bound: Bound
     others: Bound
     uses: Factors
     left: Mono
 
     @classmethod
-    def of(cls, bound: Bound, factors: Factors, place: int) -> Along:
-        """The sum as the index at a place runs."""
-        index, size = bound[place]
-        others = [pair for pair in bound if pair[0] != index]
-        uses = [pair for pair in factors if index in indices(pair[0])]
-        return cls(index, size, others, uses, frozenset(factors) - {*uses})
+    def of(cls, bound: Bound, factors: Factors, *places: int) -> Along:
+        """The sum as the indices at these places run."""
+        own = [bound[place] for place in places]
+        mine = {name for name, _ in own}
+        others = [pair for pair in bound if pair[0] not in mine]
+        uses = [pair for pair in factors if indices(pair[0]) & mine]
+        return cls(own, others, uses, frozenset(factors) - {*uses})
+
+    @property
+    def index(self) -> str:
+        """The index, where it is one alone."""
+        return self.bound[0][0]
+
+    @property
+    def size(self) -> Form:
+        """The size of its range."""
+        return self.bound[0][1]
 
     @property
     def dependent(self) -> set[str]:
-        """The other indices whose ranges depend on this one."""
-        return {name for name, size in self.others if self.index in names(size)}
+        """The other indices whose ranges depend on these."""
+        mine = {name for name, _ in self.bound}
+        return {name for name, size in self.others if names(size) & mine}
+
+    def along(self, line: Atom) -> Poly | None:
+        """What stands at the index in a line without it, through all of which it runs."""
+        full = line[2][1] == self.size and self.index not in indices(line)
+        return along_line(line, self.index) if full else None
 
     def rewritten(self, value: Poly, needs: Needs) -> Rewritten:
-        """What the sum over this index is, over the others."""
+        """What the sum over these indices is, over the others."""
         return times({self.left: Fraction(1)}, value), self.others, needs
 
 
@@ -385,13 +390,13 @@ def _eliminated(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Re
     """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside."""
     run = Along.of(bound, factors, checker.place_of(step, "index", bound))
     atom, _ = factors[checker.place_of(step, "factor", factors)]
-    value = checker.solved(atom, run.index) if atom[0] == "δ" else None
-    if value is None or names(value) & run.dependent:
-        raise checker.wrong("the condition does not determine the index")
-    if not step["inside"]:
+    value = checker.determined(atom, run.index)
+    if names(value) & run.dependent:
+        raise checker.wrong("a range of the others' depends on the index")
+    if step["side"] != "inside":
         below = form([*((a, -c) for a, c in value), ("", -1)])
-        above = plus_form(value, run.size, -1)
-        return {}, [], [(below if step["below"] else above, "outside of the range")]
+        outside = {"below": below, "above": plus_form(value, run.size, -1)}
+        return {}, [], [(outside[step["side"]], "outside of the range")]
     at = {run.index: value}
     out = checker.substituted(frozenset(pair for pair in factors if pair[0] != atom), at)
     left = [(name, put(size, at)) for name, size in run.others]
@@ -401,7 +406,7 @@ def _eliminated(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Re
 
 def _counted(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """Σ_l c is c times the size."""
-    run = checker.along_index(step, bound, factors)
+    run = checker.apart(bound, factors, [step["index"]])
     if run.uses:
         raise checker.wrong("the index occurs")
     return run.rewritten(form_poly(run.size), [(run.size, "the size")])
@@ -409,7 +414,7 @@ def _counted(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewri
 
 def _permuted(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """Σ_l f(l) is Σ_l f(π(l))."""
-    run = checker.along_index(step, bound, factors)
+    run = checker.apart(bound, factors, [step["index"]])
     name, back = step["by"]
     if checker.permuted.get(name) != run.size or back not in (0, 1):
         raise checker.wrong("the index does not run through what this permutes")
@@ -419,7 +424,7 @@ def _permuted(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewr
 
 def _along_line(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """A sum is what defines a function of a line, through all of which its index runs."""
-    run = checker.along_index(step, bound, factors)
+    run = checker.apart(bound, factors, [step["index"]])
     said = checker.said_of_line(run)
     if said is None:
         raise checker.wrong("nothing that is known of a line")
@@ -429,14 +434,13 @@ def _along_line(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Re
 
 def _by_hypothesis(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """A sum is what an assumed equation gives for it."""
-    run = checker.along_index(step, bound, factors)
-    inner = checker.canonical([(run.index, run.size)], dict(run.uses))
-    return run.rewritten(*checker.said(step, inner))
+    run = checker.apart(bound, factors, step["indices"])
+    return run.rewritten(*checker.said(step, checker.canonical(run.bound, dict(run.uses))))
 
 
 def _of_inverses(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """Σ_l a_il b_lj is [i = j]."""
-    run = checker.along_index(step, bound, factors)
+    run = checker.apart(bound, factors, [step["index"]])
     ends = checker.ends(run.uses, run.index, run.size)
     if ends is None:
         raise checker.wrong("these are not a matrix and its inverse over a full range")
@@ -455,20 +459,8 @@ def _merged(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewrit
 
 def _separated(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """The product of the sums over indices that have to do with one another."""
-    groups = step["groups"]
-    if sorted(k for group in groups for k in group) != list(range(len(bound))):
-        raise checker.wrong("the groups are not all indices, each once")
-    every = {name for name, _ in bound}
-    out = settled({atom: p for atom, p in factors if not indices(atom) & every})
-    for group in groups:
-        pairs = [bound[k] for k in group]
-        mine = {name for name, _ in pairs}
-        inside = {atom: p for atom, p in factors if indices(atom) & mine}
-        used = frozenset().union(*map(indices, inside), *(names(size) for _, size in pairs))
-        if used & every - mine:
-            raise checker.wrong("the groups share a factor or a range")
-        out = times(out, checker.as_known(checker.canonical(pairs, inside)))
-    return out, [], []
+    run = checker.apart(bound, factors, step["indices"])
+    return run.rewritten(single(checker.canonical(run.bound, dict(run.uses))), [])
 
 
 #: What the steps make of a sum, by their rules.
@@ -482,8 +474,3 @@ OF_SUMS: Mapping[str, Callable[[Sums, Step, Bound, Factors], Rewritten]] = {
     "merge": _merged,
     "separate": _separated,
 }
-
-
-def _behind(low: Form, evaluated: Callable[[Form], Found], at: Form) -> Found:
-    """What stands so far behind a place."""
-    return evaluated(plus_form(low, at))

@@ -31,18 +31,18 @@ from symattn.algebra.forms import (
     number,
     plus_form,
     put,
+    quotient_form,
     variable,
 )
 from symattn.algebra.forms import place as place_of_index
 from symattn.algebra.free_algebra import Ring
 from symattn.algebra.hypotheses import Statement, same_shape
 from symattn.algebra.hypotheses import uses as uses_of
-from symattn.algebra.polynomials import Bound, indices, is_zero, renamed, renamed_mono
-from symattn.algebra.scope import Odd, Open, Wide
+from symattn.algebra.polynomials import MOST_TURNS, Bound, indices, is_zero, renamed, renamed_mono
+from symattn.algebra.scope import Open
 from symattn.algebra.sums import Along, Found, Step
 from symattn.algebra.texts import (
     Atom,
-    Items,
     Mono,
     Poly,
     atoms_of,
@@ -70,6 +70,22 @@ _UNTOLD = (RecursionError, ArithmeticError, NotImplementedError, TypeError, Valu
 _MOST_UNFOLDED = 8
 
 
+class Odd(Need):
+    """The remainder of a linear form is not the same throughout the range of an index."""
+
+    def __init__(self, index: str, below: int) -> None:
+        super().__init__(f"the remainder of {index} by {below} is not the same throughout")
+        self.index, self.below = index, below
+
+
+class Wide(Need):
+    """An index runs through so many blocks of a width, and is needed as block and place in it."""
+
+    def __init__(self, index: str, width: Form) -> None:
+        super().__init__(f"{index} is not an index of a block of {form_text(width)}")
+        self.index, self.width = index, width
+
+
 class Order(Need):
     """It matters whether a size is at least another one, or a number: both as texts."""
 
@@ -78,18 +94,17 @@ class Order(Need):
         self.size, self.least = size, least
 
 
-#: The steps taken, the indices named, what has no value for some inputs, and what is ≥ 0.
-Mark: TypeAlias = tuple[int, int, int, frozenset[Items]]
+#: How many steps are taken, indices named, and things without a value for some inputs.
+Mark: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class Division:
-    """How the range of an index is divided: cut at points, each part as k t + r for r < k.
+    """How the range of an index is divided: cut at points, or in blocks of a `width`.
 
-    The parts that begin at `again` are divided once more; with a `width` it is blocks of that.
+    The parts that begin at `again` are divided once more.
     """
 
-    every: int = 1
     cuts: tuple[Form, ...] = ()
     again: frozenset[Form] = frozenset()
     width: Form | None = None
@@ -100,8 +115,6 @@ class Division:
         if self.width is not None:
             return {"rule": "range", "width": form_text(self.width)}
         step: Step = {"rule": "range", "cuts": [*map(form_text, self.cuts)]}
-        if self.every > 1:
-            step["every"] = self.every
         if self.again:
             starts = (number(0), *self.cuts)
             step["again"] = [k for k, low in enumerate(starts) if low in self.again]
@@ -121,21 +134,43 @@ class Tracer(Checker):
         self.sizes.update(other.sizes)
         self.permuted.update(other.permuted)
         self.units.update(other.units)
-        self.rooted.update(other.rooted)
         self.count = other.count
 
-    def every(self, size: Form) -> int:
-        """In how many parts a range is taken: pairs, or all of a small number."""
+    def begun(self, size: Form) -> Division:
+        """How a range is divided at first: a small number one by one, or in pairs."""
         most = dict(size).get("", 0) if len(size) == 1 else 0
-        if self.unfolded and 1 < most <= _MOST_UNFOLDED:
-            return most
-        return 2 if self.paired and all(c % 2 == 0 for _, c in size) else 1
+        if 1 < most <= (_MOST_UNFOLDED if self.unfolded else 2 if self.paired else 0):
+            return Division(tuple(map(number, range(1, most))))
+        paired = self.paired and not quotient_form(size, number(2))[1]
+        return Division(width=number(2) if paired else None)
+
+    def divided(self, top: Form, below: Form) -> tuple[Form, Form | None]:
+        """Quotient and remainder. Raises `Odd`, `Wide` or `Open` where a finer range decides."""
+        quotient, rest = super().divided(top, below)
+        if rest is not None:
+            return quotient, rest
+        _, apart = quotient_form(top, below)
+        inside = sorted(names(apart) & set(self.sizes))
+        by = dict(below).get("", 0)
+        if inside and below == number(by):
+            raise Odd(inside[0], by)
+        for index in inside:
+            blocks, left = quotient_form(self.sizes[index], below)
+            if not left and any(atom for atom, _ in blocks):
+                raise Wide(index, below)
+        rooms = (plus_form(top, below, -k - 1) for k in range(MOST_TURNS))
+        room = next((one for one in rooms if not self.nonnegative(one)), None)
+        if room is None:
+            raise Refused("a large quotient")
+        if any(names(((atom, 1),)) and "·" in atom for atom, _ in room):
+            return quotient, None
+        raise Open(room)
 
     # ---- the trace -------------------------------------------------------------------------
 
     def take(self, allowed: Sequence[str], before: str, *about: Any) -> Step:
         choose: Mapping[str, Callable[..., Step]]
-        choose = {"delta": self._of_sum, "hypothesis": self._of_known, "meet": self._of_difference}
+        choose = {"delta": self._of_sum, "meet": self._of_difference}
         return self.kept(choose[allowed[0]](*about), before)
 
     def kept(self, step: Step, before: str) -> Step:
@@ -153,13 +188,12 @@ class Tracer(Checker):
 
     def _mark(self) -> Mark:
         """Where the proof has got to, to come back to where a choice fails."""
-        return len(self.steps), self.count, len(self.here.lacks), frozenset(self.rooted)
+        return len(self.steps), self.count, len(self.here.lacks)
 
     def _back(self, mark: Mark) -> None:
         """Come back to where the proof was."""
-        taken, self.count, lacking, rooted = mark
+        taken, self.count, lacking = mark
         del self.steps[taken:], self.here.lacks[lacking:]
-        self.rooted.intersection_update(rooted)
 
     def tried(self, choice: Callable[[], Found]) -> Found | Need:
         """What comes of a choice, or what it needs; then the proof is where it was."""
@@ -185,7 +219,7 @@ class Tracer(Checker):
 
     def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
         """The parts of a range, which is divided until everything is the same throughout each."""
-        division = Division(self.every(size))
+        division = self.begun(size)
         while True:
             starts: dict[str, Form] = {}
             found = self.tried(partial(self._in_parts, division, size, evaluated, starts))
@@ -206,8 +240,7 @@ class Tracer(Checker):
         def here(at: Form) -> Found:
             fresh = f"#{self.count}"
             if self.count > count and fresh in names(at):
-                rest = form((a, c // division.every) for a, c in at)  # at is k (start + fresh) + r
-                start = plus_form(rest, variable(fresh), -1)
+                start = plus_form(at, variable(fresh), -1)
                 if names(start) <= scope:  # else this range is within a part of another
                     starts[fresh] = start
             return evaluated(at)
@@ -216,16 +249,15 @@ class Tracer(Checker):
 
     def _divided(self, division: Division, need: Need, starts: Mapping[str, Form]) -> Division:
         """The division in which something is the same throughout; raises what others have to do."""
-        whole = division.every == 1
         match need:
             case Wide(index=index, width=width) if index in starts:
-                if division.cuts or not whole:
+                if division.cuts:
                     raise need
                 return replace(division, width=width)
             case Odd(index=index, below=below) if index in starts:
                 if any(c % below for _, c in self.sizes[index]):
                     raise _halved(self.sizes[index])
-                if not division.cuts or not self.paired or not whole:
+                if not division.cuts or not self.paired:
                     raise need
                 return replace(division, again=division.again | {starts[index]})
             case Open(room=room):
@@ -293,35 +325,41 @@ class Tracer(Checker):
                 value = self.solved(atom, index) if atom[0] == "δ" else None
                 if value is not None and not names(value) & run.dependent:
                     step = {"rule": "delta", "index": place, "factor": k}
-                    for more in self._sides(value, size):
-                        return {**step, **more}
-            rule = None if run.dependent else next(self._of_run(run, mono), None)
+                    for side in self._sides(value, size):
+                        return {**step, "side": side}
+            rule = None if run.dependent else next(self._of_run(run, place, mono), None)
             if rule is not None:
-                return {"rule": rule["rule"], "index": place, **rule}
-        return {"rule": "separate", "groups": self._groups(bound, factors)}
+                return rule
+        first, *_ = groups = self._groups(bound, factors)
+        for group in groups if self.here.known else ():
+            run = Along.of(bound, factors, *group)
+            for step in self._said(self.canonical(run.bound, dict(run.uses))):
+                return {**step, "indices": group}
+        return {"rule": "separate", "indices": first}
 
-    def _sides(self, value: Form, size: Form) -> Iterator[Step]:
+    def _sides(self, value: Form, size: Form) -> Iterator[str]:
         """On which side of a range a value is, or that it is inside; nothing if that is open."""
         below = form([*((a, -c) for a, c in value), ("", -1)])
-        for is_below, out in ((True, below), (False, plus_form(value, size, -1))):
+        for side, out in (("below", below), ("above", plus_form(value, size, -1))):
             if self.nonnegative(out):
-                yield {"inside": False, "below": is_below}
+                yield side
         if self.holds(self.within(value, size)):
-            yield {"inside": True}
+            yield "inside"
 
-    def _of_run(self, run: Along, mono: Mono) -> Iterator[Step]:
+    def _of_run(self, run: Along, at: int, mono: Mono) -> Iterator[Step]:
         """The steps that a sum over one index may be rewritten by; the first one is taken."""
         if not run.uses:
-            yield {"rule": "count"}
+            yield {"rule": "count", "index": at}
         if self.said_of_line(run) is not None:
-            yield {"rule": "line"}
+            yield {"rule": "line", "index": at}
         if self.ends(run.uses, run.index, run.size) is not None:
-            yield {"rule": "identity"}
+            yield {"rule": "identity", "index": at}
         turned = self._turned(mono, run.index, run.size) if self.permuted else None
         if turned is not None:
-            yield {"rule": "permute", "by": turned}
+            yield {"rule": "permute", "index": at, "by": turned}
         if self.here.known:
-            yield from self._said(self.canonical([(run.index, run.size)], dict(run.uses)))
+            for step in self._said(self.canonical(run.bound, dict(run.uses))):
+                yield {**step, "indices": [at]}
 
     def _turned(self, mono: Mono, index: str, size: Form) -> list[Data] | None:
         """The permutation of an index after which fewer permutations stand in a product."""
@@ -356,10 +394,6 @@ class Tracer(Checker):
             inside = [(atom, p) for atom, p in factors if indices(atom) & group]
             out.append([places[name] for name in _ordered(group, sizes, inside)])
         return out
-
-    def _of_known(self, atom: Atom) -> Step:
-        """The step that says what a sum is."""
-        return next(self._said(atom), {"rule": "keep"})
 
     def _said(self, atom: Atom) -> Iterator[Step]:
         """The equations that say what a sum is."""

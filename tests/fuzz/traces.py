@@ -232,29 +232,28 @@ def width(random: np.random.Generator, made: Made, others: Sequence[Made]) -> No
     step["width"] = _pick(random, ["h", "d_v", "d_k", "1", "2", "n", "d_v·h", "#1", "0", "-1"])
     size = step["of"].removeprefix("0 … ").removesuffix(" - 1")
     rest = "·".join(f for f in size.split("·") if f != step["width"]) or "1"
-    step["needs"] = [f"{one} - 1 ≥ 0" for one in (rest, step["width"])]
+    for key in ("cuts", "again", "needs"):
+        step.pop(key, None)
     step["gives"] = f"{rest} blocks"
 
 
 def number(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
     """A place, an index or a group of a step is another one."""
     step = _step(random, made)
-    known = ("index", "factor", "groups", "term", "equation", "at", "inside", "every", "by")
+    known = ("index", "factor", "indices", "term", "equation", "at", "side", "again", "by")
     keys = [k for k in step if k in known]
     key = _pick(random, keys)
     match step[key]:
-        case bool():
-            step[key] = not step[key]
         case int():
             step[key] += _pick(random, [-1, 1, 2])
         case [str() as name, int() as back]:
             step[key] = _pick(random, [[name, 1 - back], ["A", back], [name, 2]])
-        case [[*_], *_] as groups:
-            flat = [k for group in groups for k in group]
-            random.shuffle(flat)
-            step[key] = _pick(random, [[flat], [[k] for k in flat], groups[1:], [*groups, [0]]])
+        case [int(), *_] as places:
+            step[key] = _pick(random, [places[::-1], places[1:], [*places, 0], [*places, 1], [1]])
         case list():
             step[key] = step[key][::-1]
+        case "inside" | "below" | "above":
+            step[key] = _pick(random, ["inside", "below", "above"])
         case str():
             step[key] = _pick(random, ["#1", "#2", "#3", "A[#1, #2]", "S[#1, #2]"])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
 from math import lcm
 from typing import TypeAlias
 
@@ -175,7 +174,7 @@ def _delta(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     """Σ_l [l = k] f(l) is f(k), or 0."""
     atom, p = factors[step["factor"]]
     mono, place = frozenset(factors), step["index"]
-    if not step["inside"]:
+    if step["side"] != "inside":
         return _outside(writer, bound, mono, atom, p)
     own, (index, size) = parts[0], bound[place]
     name, value = identifier(index), writer.solved(atom, index)
@@ -300,52 +299,6 @@ def _merge(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     return within(bound, writer.chain(split, shown, turned(one)))
 
 
-def _separate(
-    writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts
-) -> Equation:
-    """The product of the sums over indices that have to do with one another."""
-    groups = [[bound[k] for k in group] for group in step["groups"]]
-    every = {name for name, _ in bound}
-    outer = settled({atom: p for atom, p in factors if not indices(atom) & every})
-    held = [
-        {atom: p for atom, p in factors if indices(atom) & {name for name, _ in group}}
-        for group in groups
-    ]
-    inside: list[Poly] = [{frozenset(one.items()): Fraction(1)} for one in held]
-    sums = [single(writer.canonical(*pair)) for pair in zip(groups, held, strict=True)]
-    whole: Poly = {frozenset(factors): Fraction(1)}
-    body, one = writer.text(whole), Equation("", "")
-    for g in reversed(range(len(groups))):
-        c = reduce(times, [*inside[:g], *sums[g + 1 :]], outer)
-        if g + 1 == len(groups):
-            one = writer.algebra(_first, _by_both, whole, c, inside[g])
-        else:
-            before = reduce(times, [*inside[: g + 1], *sums[g + 2 :]], outer)
-            again = writer.algebra(
-                lambda t: f"({t[0]}) * ({t[1]})", lambda t: f"({t[2]}) * ({t[3]})",
-                before, sums[g + 1], c, inside[g],
-            )  # fmt: skip
-            one = writer.chain(one, again)
-        behind = [pair for group in groups[g + 1 :] for pair in group]
-        factor = f"({writer.text(c)})"
-        one = _pulled(one, groups[g], behind, body, factor, writer.text(inside[g]))
-        one = writer.chain(one, _named(writer, groups[g], inside[g], sums[g], factor))
-    first = reduce(times, sums[1:], outer)
-    final = writer.algebra(
-        lambda t: f"({t[0]}) * ({t[1]})",
-        lambda t: product_text(t[2:]),
-        first,
-        sums[0],
-        outer,
-        *sums,
-    )
-    known = parts[:-1]
-    out = reduce(times, [some(found.poly) for found in known], outer)
-    order = [k for group in step["groups"] for k in group]
-    last = writer.combined(product_text, out, outer, *known)
-    return writer.chain(writer.moved(bound, order, body), one, final, last)
-
-
 def _named(writer: Rewriter, group: Bound, inside: Poly, total: Poly, factor: str) -> Equation:
     """A factor times a sum, which is named by its places."""
     ((atom, _),) = next(iter(total))
@@ -359,25 +312,24 @@ def _named(writer: Rewriter, group: Bound, inside: Poly, total: Poly, factor: st
     )
 
 
-def _hypothesis(
-    writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts
-) -> Equation:
-    """A sum is what an assumed equation gives for it."""
+def _apart(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts) -> Equation:
+    """A sum is a factor times another one, or what an assumed equation gives for that."""
     mono: Poly = {frozenset(factors): Fraction(1)}
-    body = writer.text(mono)
-    first, others = _innermost(writer, bound, step["index"], body)
-    run, given = Along.of(bound, factors, step["index"]), parts[0]
-    group = [(run.index, run.size)]
+    body, places = writer.text(mono), step["indices"]
+    others = [k for k in range(len(bound)) if k not in places]
+    first = writer.moved(bound, [*others, *places], body)
+    run = Along.of(bound, factors, *places)
     held: Poly = {frozenset(run.uses): Fraction(1)}
     left: Poly = {run.left: Fraction(1)}
     factor = f"({writer.text(left)})"
     apart = writer.algebra(_first, _by_both, mono, left, held)
-    taken = _pulled(apart, group, [], body, factor, writer.text(held))
-    total = single(writer.canonical(group, dict(run.uses)))
-    shown = _named(writer, group, held, total, factor)
+    taken = _pulled(apart, run.bound, [], body, factor, writer.text(held))
+    total = single(writer.canonical(run.bound, dict(run.uses)))
+    given = parts[0] if step["rule"] == "hypothesis" else writer.known(total)
+    shown = _named(writer, run.bound, held, total, factor)
     out = times(left, some(given.poly))
     last = writer.combined(lambda g: f"({g[0]}) * ({g[1]})", out, left, given)
-    return writer.chain(first, within(others, writer.chain(taken, shown, last)))
+    return writer.chain(first, within(run.others, writer.chain(taken, shown, last)))
 
 
 def unit_name(first: str, columns: bool, second: str) -> str:
@@ -433,9 +385,9 @@ def _identity(
 _SUMS: Mapping[str, Callable[[Rewriter, Step, Bound, Factors, Parts], Equation]] = {
     "delta": _delta,
     "count": _count,
-    "hypothesis": _hypothesis,
+    "hypothesis": _apart,
     "identity": _identity,
     "permute": _permute,
     "merge": _merge,
-    "separate": _separate,
+    "separate": _apart,
 }
