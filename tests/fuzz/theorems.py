@@ -164,7 +164,7 @@ class Judged:
 
 def judged(kind: str, goal: Goal, seed: int) -> Judged:
     """A statement, judged in numbers at a few sizes."""
-    document = Document(Exporting(goal, [], {}, frozenset()), "statement")
+    document = Document(Exporting(goal, [], {}), "statement")
     statement = document.statement()
     found = theorem(f"Theorem {statement}.\nProof.")
     same, true = True, True
