@@ -83,7 +83,7 @@ def limits(expr: sympy.Basic) -> tuple[sympy.Expr | None, sympy.Expr | None]:
     if known is not None and known.is_Rational:
         return known, known
     between = getattr(_source(expr), "between", (None, None))
-    low, high = (x if x is None else sympy.sympify(x, strict=True) for x in between)
+    low, high = (value if value is None else sympy.sympify(value, strict=True) for value in between)
     return low, high
 
 
