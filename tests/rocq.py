@@ -186,7 +186,7 @@ class Term:
             return int(word)
         if word in ("e", "t", "R"):  # functions and the field are not chosen here
             return _MEANS["e"] if word == "e" and self.words[self.at - 2] == "map_mx" else word
-        if word in ("ln", "Some", "Num.sqrt"):
+        if word in ("ln", "Some", "Num.sqrt", "Num.norm"):
             return _MEANS[word]
         raise AssertionError(f"{word} in {' '.join(self.words)}")
 

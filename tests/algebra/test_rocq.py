@@ -183,6 +183,8 @@ def read_back(row: Statement) -> bool:
             sizes = [value for value in drawn.values() if isinstance(value, int)]
             if np.shape(said[0]) != np.shape(wanted[0]) and 1 in sizes:
                 continue  # NumPy takes a matrix with one entry for a number
+            if np.shape(said[0]) != np.shape(wanted[0]) and "causal" in found.left:
+                return False  # NumPy's mask is square where no letter tells how wide it is
             equations = any(" = " in one for one in obeyed)
             if not found.letters <= {identifier(name) for name in drawn}:
                 if equations:

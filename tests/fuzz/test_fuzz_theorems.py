@@ -16,7 +16,7 @@ from tests.statements import STATEMENTS
 
 def test_what_is_asked_is_read_back() -> None:
     rng = random.Random(2)
-    found = [one for goal, _ in islice(sources(rng), 12) for one in made(goal, rng)]
+    found = [one for goal, text in islice(sources(rng), 12) for one in made(goal, text, rng)]
     assert [one.statement for one in found if not one.is_read_back] == []
     assert sum(not one.is_true for one in found) > 40
 

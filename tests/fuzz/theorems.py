@@ -162,9 +162,16 @@ class Judged:
     is_true: bool
 
 
-def judged(kind: str, goal: Goal, seed: int) -> Judged:
-    """A statement, judged in numbers at a few sizes."""
-    document = Document(Exporting(goal, [], {}), "statement")
+def unfilled(text: str) -> frozenset[str]:
+    """The sizes of which the theorem of a file does not say that they are not 0."""
+    found = theorem(text)
+    sizes = {name for name, kind in found.variables.items() if kind == "nat"}
+    return frozenset(one for one in sizes if f"(0 < {one})%N" not in found.hypotheses)
+
+
+def judged(kind: str, goal: Goal, seed: int, empty: frozenset[str]) -> Judged:
+    """A statement about sizes some of which may be 0, judged in numbers at a few sizes."""
+    document = Document(Exporting(goal, [], {}, empty), "statement", {})
     statement = document.statement()
     found = theorem(f"Theorem {statement}.\nProof.")
     same, true = True, True
@@ -174,7 +181,8 @@ def judged(kind: str, goal: Goal, seed: int) -> Judged:
         with np.errstate(all="ignore"):
             said = found.sides(known)
             own = [own_value(side, values) for side in (goal.left, goal.right)]
-        same &= all(map(agree, said, own)) and obeys(found, known)
+        is_defined = all(np.all(np.isfinite(one)) for one in own)  # else no hypothesis has to hold
+        same &= all(map(agree, said, own)) and (obeys(found, known) or not is_defined)
         true &= agree(*own)
     return Judged(kind, goal, statement, same, true)
 
@@ -286,8 +294,8 @@ def source(row: Statement) -> tuple[Goal, str]:
     return goal_of(found["statement"]), exported(found)
 
 
-def made(goal: Goal, rng: random.Random) -> Iterator[Judged]:
-    """Statements that are made of one."""
+def made(goal: Goal, text: str, rng: random.Random) -> Iterator[Judged]:
+    """Statements that are made of one, and assume the same of sizes as its theorem."""
     seen = {goal}
     for number in range(EACH):
         kind = [*CHANGES][number % len(CHANGES)]
@@ -295,13 +303,13 @@ def made(goal: Goal, rng: random.Random) -> Iterator[Judged]:
         if other is not None and other not in seen:
             seen.add(other)
             with suppress(SymattnError):  # what has no term
-                yield judged(kind, other, number)
+                yield judged(kind, other, number, unfilled(text))
 
 
 def tried(rocq: Rocq, goal: Goal, text: str, rng: random.Random) -> Iterator[tuple[Judged, str]]:
     """What becomes of the statements that are made of one."""
-    itself = judged("none", goal, 0)
-    others = [*made(goal, rng)]
+    itself = judged("none", goal, 0, unfilled(text))
+    others = [*made(goal, text, rng)]
     answers = rocq.accepted(text, [itself.statement, *(one.statement for one in others)])
     for one, (formed, accepted) in zip([itself, *others], answers, strict=True):
         if not formed:

@@ -24,7 +24,7 @@ from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
 from symattn.algebra.rocq.writer import ProofWriter
 from symattn.algebra.texts import Atom
 from symattn.algebra.traces import Tracing
-from symattn.nodes.heads import Head, Split
+from symattn.nodes.heads import Concat, Head, Split
 from symattn.nodes.spell import Speller
 from symattn.notation.text import line
 from symattn.step import HEAD
@@ -134,13 +134,17 @@ class Document:
         self.writers: list[Any] = [run.checker for run in replay.runs]
         self.name, self.proof, self.found = name, proof, replay.identities
         #: The sizes that may be 0.
-        self.empty: frozenset[str] = frozenset()
+        self.empty = replay.empty
         parts = sides_of(self.goal)
         self.sides, self.ties = parts[:2], ties(self.goal)
         parts += self.ties.values()
         found = {s for part in parts for s in part.atoms(sympy.MatrixSymbol)}
         #: The letters of which there is one for each head.
         self.heads = {one.name for part in parts for one in part.atoms(Head)}
+        if any(one.heads.is_Integer for part in parts for one in part.atoms(Concat)):
+            raise Refused("heads whose number is known have no proof in Rocq yet")
+        if self.heads & {name for part in parts for name in _plain(part)}:
+            raise Refused("a matrix of each head that is one of all heads has no type in Rocq")
         self.letters = sorted(found, key=lambda one: one.name)
         self.sizes = sizes_in(parts)
         symbols = {s for part in parts for s in part.free_symbols if isinstance(s, sympy.Symbol)}
@@ -307,6 +311,16 @@ class Document:
         if not isinstance(one, sympy.MatrixSymbol | sympy.Symbol):
             raise Refused("an equation that defines a transpose has no proof in Rocq yet")
         return identifier(one.name)
+
+
+def _plain(part: sympy.Basic) -> Iterator[str]:
+    """The letters that are not of one head."""
+    found = sympy.preorder_traversal(part)
+    for one in found:
+        if isinstance(one, Head):
+            found.skip()
+        elif isinstance(one, sympy.MatrixSymbol):
+            yield one.name
 
 
 def _without_steps(side: sympy.Basic, steps: Sequence[tuple[str, sympy.Basic]]) -> sympy.Basic:
