@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 from symattn import Attention, equal
 from symattn.algebra import certificate as checker
-from symattn.algebra import claims, forms, polynomials, sums, texts, traces
+from symattn.algebra import claims, forms, functions, polynomials, sums, texts, traces
 from symattn.algebra.certificate import check
 from symattn.algebra.equality import certified, stated
 from symattn.algebra.forms import Form, Refused
@@ -718,9 +718,9 @@ def test_indices_are_put_in_within_quotients() -> None:
 def test_a_line_has_a_largest_entry_if_it_is_not_empty() -> None:
     one = checker.Checker([])
     one.sizes.update({"#1": N, "#2": M})
-    parts = [
-        (polynomials.single(_entry("A", TOP, at)), [(name, size)])
-        for name, at, size in (("#1", L, N), ("#2", K, M))
+    places = (("#1", L, N), ("#2", K, M))
+    parts: functions.Parts = [
+        (polynomials.single(_entry("A", TOP, at)), [(name, size)]) for name, at, size in places
     ]
     assert one.largest("max", parts)
     with pytest.raises(Refused, match="in parts"):
