@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 from symattn import Attention, equal
 from symattn.algebra import certificate as checker
-from symattn.algebra import claims, forms, polynomials, sums, texts, traces
+from symattn.algebra import claims, forms, functions, polynomials, sums, texts, traces
 from symattn.algebra.certificate import check
 from symattn.algebra.equality import certified, stated
 from symattn.algebra.forms import Form, Refused
@@ -718,9 +718,9 @@ def test_indices_are_put_in_within_quotients() -> None:
 def test_a_line_has_a_largest_entry_if_it_is_not_empty() -> None:
     one = checker.Checker([])
     one.sizes.update({"#1": N, "#2": M})
-    parts = [
-        (polynomials.single(_entry("A", TOP, at)), [(name, size)])
-        for name, at, size in (("#1", L, N), ("#2", K, M))
+    places = (("#1", L, N), ("#2", K, M))
+    parts: functions.Parts = [
+        (polynomials.single(_entry("A", TOP, at)), [(name, size)]) for name, at, size in places
     ]
     assert one.largest("max", parts)
     with pytest.raises(Refused, match="in parts"):
@@ -737,6 +737,27 @@ def test_a_line_has_a_largest_entry_if_it_is_not_empty() -> None:
 def test_a_function_has_no_value_at_minus_infinity(name: str) -> None:
     with pytest.raises(Refused, match="a function of −∞"):
         checker.Checker([]).applied(name, None)
+
+
+def test_what_leaves_a_root_and_what_stays_is_the_whole() -> None:
+    one = checker.Checker([])
+    a, b = (polynomials.single(("name", name, False)) for name in "ab")
+    whole = polynomials.times(
+        one.power(a, Fraction(3)), polynomials.plus(b, polynomials.constant(1))
+    )
+    root = one.power(whole, Fraction(1, 2))
+    apart = polynomials.plus(polynomials.times(root, root), polynomials.scaled(whole, -1))
+    assert polynomials.is_zero(apart)
+
+
+def test_a_factor_that_may_be_zero_stays_where_the_largest_is_looked_for() -> None:
+    one = checker.Checker([])
+    along = ("exp", _mono(_entry("B", TOP, forms.variable("_1a"))))
+    line = polynomials.single(_entry("A", TOP, L))
+    for size, leaves in ((N, True), (forms.variable("+0"), False)):
+        factor = polynomials.single(("sum", (("_1a", size),), _mono(along)))
+        found = one.first(ZERO, polynomials.times(line, factor), "#1", M)
+        assert (found == one.first(ZERO, line, "#1", M)) is leaves
 
 
 def test_powers_have_a_limit() -> None:
@@ -800,6 +821,17 @@ def _sum(power: str = "1") -> Any:
 
 def _mono(*atoms: Any) -> Any:
     return frozenset(one if isinstance(one[1], Fraction) else (one, Fraction(1)) for one in atoms)
+
+
+def _line(name: str, size: Form, row: Form) -> Any:
+    """A function of a row of A."""
+    items = frozenset({(_mono(_entry("A", row, forms.variable("_1a"))), Fraction(1))})
+    return ("line", name, ("_1a", size), items)
+
+
+def _above(one: Any, level: Any) -> Any:
+    """How far an atom is from another one."""
+    return ("fn", "abs", frozenset({(_mono(one), Fraction(1)), (_mono(level), Fraction(-1))}))
 
 
 #: What a step says, the indices of the sum, and its factors: none of these may be done.
@@ -889,6 +921,31 @@ SUMS: dict[str, tuple[Made, list[tuple[str, Form]], Any]] = {
         [("#1", N), ("#2", L)],
         _mono(_entry("A", ENDS, L)),
     ),
+    "the line of a first entry is longer": (
+        {"rule": "line", "index": 0},
+        [("#1", N)],
+        _mono(("first", L, _line("argmax", M, TOP))),
+    ),
+    "the line of a first entry is another one for each index": (
+        {"rule": "line", "index": 0},
+        [("#1", N)],
+        _mono(("first", L, _line("argmax", N, L))),
+    ),
+    "the line of a level is longer": (
+        {"rule": "line", "index": 0},
+        [("#1", N)],
+        _mono(_above(_entry("A", TOP, L), _line("τ", M, TOP))),
+    ),
+    "the line of a level is another one for each index": (
+        {"rule": "line", "index": 0},
+        [("#1", N)],
+        _mono(_above(_entry("A", L, L), _line("τ", N, L))),
+    ),
+    "the level is one of other numbers": (
+        {"rule": "line", "index": 0},
+        [("#1", N)],
+        _mono(_above(_entry("B", TOP, L), _line("τ", N, TOP))),
+    ),
     "a sum under a root": (
         {"rule": "merge", "factor": 0},
         [("#1", N)],
@@ -927,6 +984,28 @@ def test_a_range_is_cut_within(cuts: list[str]) -> None:
     with pytest.raises(Refused):
         Forger(steps).in_parts(N, lambda at: at)
         checker.Checker(steps).in_parts(N, lambda at: at)
+
+
+@pytest.mark.parametrize(
+    ("size", "width"), [("2n + 1", "2"), ("n", "h"), ("d·n", "#1"), ("d·#1", "#1"), ("d·n", "-1")]
+)
+def test_blocks_fill_a_range(size: str, width: str) -> None:
+    steps: list[Made] = [{"rule": "range", "width": width}, *({"rule": "range", "cuts": []},) * 2]
+    for one in (Forger(copy.deepcopy(steps)), checker.Checker(copy.deepcopy(steps))):
+        one.sizes["#1"] = N
+        with pytest.raises(Refused), one.inside(scope=frozenset({"#1"})):
+            one.in_parts(texts.read_form(size), lambda at: at)
+
+
+def test_a_range_of_blocks_is_that_of_blocks_and_places() -> None:
+    steps: list[Made] = [{"rule": "range", "width": "h"}]
+    steps += [{"rule": "range", "cuts": []}, {"rule": "range", "cuts": ["1"]}]
+    Forger(steps).in_parts(texts.read_form("d·h"), lambda at: at)
+    found = checker.Checker(steps).in_parts(texts.read_form("d·h"), texts.form_text)
+    assert found == [
+        ("#1·h", [("#1", forms.variable("d"))]),
+        ("#1·h + #2 + 1", [("#1", forms.variable("d")), ("#2", texts.read_form("h - 1"))]),
+    ]
 
 
 @pytest.mark.parametrize("back", [0, 1])
@@ -1036,7 +1115,11 @@ def test_a_product_that_is_not_square_is_not_turned_around() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of_size", "of_x", "holds"), [(1, 1, True), (1, -1, True), (-1, 1, False), (-1, -1, False)]
+    ("of_size", "of_x", "holds"),
+    [
+        *((1, 1, True), (1, -1, True), (-1, 1, False), (-1, -1, False)),
+        *((1, 2, False), (1, -2, False), (2, 1, True)),
+    ],
 )
 def test_a_size_is_no_less_than_its_number(of_size: int, of_x: int, holds: bool) -> None:
     x = polynomials.single(("entry", "A", (("i", 1),), (("j", 1),)))
