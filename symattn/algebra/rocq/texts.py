@@ -222,10 +222,10 @@ class Spelling(Checker):
         matrix, i, j = rule.matrix, rule.row, rule.column
         row, column = (self.index_text(one, env) for one in (i, j))
         match matrix:
-            case Head(name=name, head=head) if name in {*self.here.means} - {*self.ties}:
-                meant = self.here.means[name].subs(HEAD, head)
-                return self.rule_text(r.rule_of(meant, i, j), env, False, depth)
             case Head(name=name, head=head):
+                if name in {*self.here.means} - {*self.ties}:
+                    meant = self.here.means[name].subs(HEAD, head)
+                    return self.rule_text(r.rule_of(meant, i, j), env, False, depth)
                 return f"ent ({letter(name)} {self.index_text(head, env)}) {row} {column}"
             case sympy.Inverse(arg=sympy.MatrixSymbol(name=base)):
                 name = f"{base}⁻¹"
