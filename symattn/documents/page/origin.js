@@ -2,9 +2,15 @@
 // panel below.
 
 const MARKS = ["chosen", "from", "source", "of-q", "of-k", "of-v", "of-a", "of-x", "of-y"];
-let marked = [];
+let marked = new Map(); // cell → its marks
 function mark(key, kind) {
-  for (const cell of cells.get(key) || []) { cell.classList.add(...kind.split(" ")); marked.push(cell); }
+  for (const cell of cells.get(key) || []) marked.set(cell, `${marked.get(cell) ?? ""} ${kind}`);
+}
+
+// Gives the cells their marks, and takes them from those that have none any more, or others.
+function changeMarks(before) {
+  for (const [cell, kinds] of before) if (marked.get(cell) !== kinds) cell.classList.remove(...MARKS);
+  for (const [cell, kinds] of marked) if (before.get(cell) !== kinds) cell.classList.add(...kinds.trim().split(" "));
 }
 
 let pinned = null;
@@ -19,22 +25,23 @@ const isOnward = (item) => isRead(item) && (onward || !comesFrom(item));
 const kindsOf = (item, letters) => { const hues = huesOf(item, letters); return (letter) => (letters.includes(letter) ? `source of-${hues.get(letter)}` : "from"); };
 
 function show(key) {
-  for (const cell of marked) cell.classList.remove(...MARKS);
-  marked = [];
+  const before = marked;
+  marked = new Map();
   current = key;
   const panel = $("#origin");
   panel.hidden = !key;
   document.body.classList.toggle("choosing", Boolean(key));
-  if (!key) return;
+  if (!key) { changeMarks(before); return; }
   const entry = parsed(key);
   const { item } = entry;
   const told = isOnward(item) ? lightReached(entry) : lightSources(entry);
   mark(key, "chosen");
+  changeMarks(before);
   tell(entry, told);
   const home = $(`.worked[data-m="${CSS.escape(item.letter)}"]`);
   const lines = $$(".line", panel);
   if (home && item.rule && !isPassing(key)) {
-    home.innerHTML = $(".line", panel).innerHTML;
+    write(home, workedLine(entry));
     home.dataset.entry = key;
     lines.push(home);
   }
@@ -148,8 +155,9 @@ function tell(entry, told) {
   }
 }
 
-// What is wider than its place can be scrolled with the keyboard too.
+// What is wider than its place can be scrolled with the keyboard too; while something is dragged nothing is measured.
 function reachable(boxes = $$(".line, .worked")) {
+  if (held) return;
   const wide = boxes.map((box) => box.scrollWidth > box.clientWidth);
   boxes.forEach((box, k) => { if (wide[k]) box.tabIndex = 0; else box.removeAttribute("tabindex"); });
 }
@@ -224,7 +232,7 @@ keysWhile(always, { Escape: close, i() { if (current) turn(!onward); } });
 $("#origin .close").addEventListener("click", close);
 
 whenSettled(() => {
-  for (const line of $$(".worked")) line.innerHTML = workedLine(parsed(line.dataset.entry));
+  for (const line of $$(".worked")) write(line, workedLine(parsed(line.dataset.entry)));
   show(current);
   reachable();
 });

@@ -605,7 +605,7 @@ function closeStage() {
   document.body.classList.remove("opening", "board", "veiled");
   if (document.fullscreenElement) document.exitFullscreen();
   changeTo(false);
-  reachable();
+  settle();
   isAt(item.name);
   reveal(sectionOf(item));
   if (frames[at].at) goTo(frames[at].at.key);

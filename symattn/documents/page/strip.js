@@ -22,8 +22,11 @@ const small = (role, width, height, drawn) =>
 
 function drawStrip() {
   for (const [name, link] of links) {
+    const picture = pictured(drawnOn.get(name));
+    if (link.picture === picture) continue;
+    link.picture = picture;
     $("svg", link)?.remove();
-    link.insertAdjacentHTML("afterbegin", pictured(drawnOn.get(name)));
+    link.insertAdjacentHTML("afterbegin", picture);
   }
 }
 
