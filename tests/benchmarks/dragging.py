@@ -9,6 +9,7 @@ frame has 16.7 ms, at 30 Hz 33.3 ms. It measures; it does not judge.
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import tempfile
 from pathlib import Path
@@ -82,7 +83,7 @@ def measured(page: Any, selector: str) -> tuple[dict[str, float], float]:
     times = page.evaluate(DRAG, [moved, x, y, FRAMES])
     after = counts()
     page.mouse.up()
-    gaps = sorted(b - a for a, b in zip(times, times[1:], strict=False))
+    gaps = sorted(b - a for a, b in itertools.pairwise(times))
     spent = {name: 1000 * (after[key] - before[key]) / FRAMES for name, key in COUNTED.items()}
     return spent, gaps[len(gaps) // 2]
 

@@ -63,5 +63,5 @@ const stopOn = (one, among) => { for (const other of among) other.tabIndex = oth
 const saved = document.body.classList.contains("live");
 document.body.className = "";
 const title = ($(".titled") ?? $("header h1")).textContent; // the question of the opening takes its place
-const MADE = "#stage, .mode, #mode, .what-if, #given > .hint, .byhand, .say, .titled, #contents svg, #contents .symbol";
+const MADE = "#stage, .mode, #mode, .what-if, #given > .hint, .byhand, .say, .titled, #contents :is(.drawing, .symbol)";
 for (const left of $$(MADE)) left.remove();

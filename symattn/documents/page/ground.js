@@ -151,14 +151,12 @@ function axisNames([one, other]) {
   return [shape("text", { x: EDGE, y: EDGE - 4, "text-anchor": "end", class: "axis" }, `${across} →`), shape("text", { x: -EDGE, y: 12 - EDGE, class: "axis" }, `${up} ↑`)];
 }
 
-// The box of a text where it stands, measured once: the browser lays the page out for it.
+// The box of a text, measured once: the browser lays the page out for it.
 const boxes = new Map();
 function boxOf(text) {
-  const [left, top, ...looks] = ["x", "y", "class", "text-anchor"].map((name) => text.getAttribute(name) ?? 0);
-  const look = [...looks, text.textContent].join();
-  if (!boxes.has(look)) { const { x, y, width, height } = text.getBBox(); boxes.set(look, { x: x - left, y: y - top, width, height }); }
-  const { x, y, width, height } = boxes.get(look);
-  return { x: x + Number(left), y: y + Number(top), width, height };
+  const look = text.outerHTML;
+  if (!boxes.has(look)) boxes.set(look, text.getBBox());
+  return boxes.get(look);
 }
 
 // Puts names beside their points, away from the middle first, so that none lies over another or over an arrow; one for
@@ -169,7 +167,7 @@ function nameAll(picture, points, lines = []) {
   for (const { at: [x, y], words, kind, radius = 0 } of points) {
     const text = shape("text", { class: kind, "text-anchor": "middle", "paint-order": "stroke" }, words);
     picture.append(text);
-    const { width: wide, height } = boxOf(text);
+    const [wide, height] = ["width", "height"].map((side) => boxOf(text)[side] + 3); // with the halo of both sides
     const outward = Math.atan2(y, x);
     const spots = NEAR_POINT.flatMap((gap) => [0, 0.6, -0.6, 1.2, -1.2, 1.9, -1.9, 2.6, -2.6, 3.14].map((turn) => {
       const [dx, dy] = [Math.cos(outward + turn), Math.sin(outward + turn)];
@@ -228,7 +226,7 @@ function moveTo([x, y], holding) {
   if (holding) recompute(true); else changed("");
 }
 
-let wanted = null; // where the pointer has come to, until the next frame
+let dragging = false;
 ground.addEventListener("pointerdown", (event) => {
   if (!(event.target.matches(".tip") || (event.pointerType === "mouse" && $(".tip", ground))) || event.button) return;
   ground.setPointerCapture(event.pointerId);
@@ -236,20 +234,16 @@ ground.addEventListener("pointerdown", (event) => {
   track(event);
   event.preventDefault();
 });
-let dragging = false;
 function track(event) {
   const { left, top, width: wide } = ground.getBoundingClientRect();
   const [x, y] = [event.clientX - left, event.clientY - top].map((part) => ((2 * part) / wide - 1) / 0.9 * reach);
-  if (!wanted) requestAnimationFrame(() => { if (wanted) moveTo(wanted, dragging); wanted = null; });
-  wanted = [x, -y];
+  moveTo([x, -y], true);
 }
 ground.addEventListener("pointermove", (event) => { if (dragging) track(event); });
 ground.addEventListener("touchstart", (event) => { if (event.target.matches(".tip")) event.preventDefault(); }, { passive: false }); // no scrolling
 whenLetGo(ground, () => {
   if (!dragging) return;
   dragging = false;
-  if (wanted) moveTo(wanted, true);
-  wanted = null;
   changed("");
 });
 const BY = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };

@@ -2,15 +2,9 @@
 // panel below.
 
 const MARKS = ["chosen", "from", "source", "of-q", "of-k", "of-v", "of-a", "of-x", "of-y"];
-let marked = new Map(); // cell → its marks
+const marked = []; // while something is dragged these stay
 function mark(key, kind) {
-  for (const cell of cells.get(key) || []) marked.set(cell, `${marked.get(cell) ?? ""} ${kind}`);
-}
-
-// Gives the cells their marks, and takes them from those that have none any more, or others.
-function changeMarks(before) {
-  for (const [cell, kinds] of before) if (marked.get(cell) !== kinds) cell.classList.remove(...MARKS);
-  for (const [cell, kinds] of marked) if (before.get(cell) !== kinds) cell.classList.add(...kinds.trim().split(" "));
+  for (const cell of held ? [] : cells.get(key) || []) { cell.classList.add(...kind.split(" ")); marked.push(cell); }
 }
 
 let pinned = null;
@@ -25,18 +19,16 @@ const isOnward = (item) => isRead(item) && (onward || !comesFrom(item));
 const kindsOf = (item, letters) => { const hues = huesOf(item, letters); return (letter) => (letters.includes(letter) ? `source of-${hues.get(letter)}` : "from"); };
 
 function show(key) {
-  const before = marked;
-  marked = new Map();
+  for (const cell of held ? [] : marked.splice(0)) cell.classList.remove(...MARKS);
   current = key;
   const panel = $("#origin");
   panel.hidden = !key;
   document.body.classList.toggle("choosing", Boolean(key));
-  if (!key) { changeMarks(before); return; }
+  if (!key) return;
   const entry = parsed(key);
   const { item } = entry;
   const told = isOnward(item) ? lightReached(entry) : lightSources(entry);
   mark(key, "chosen");
-  changeMarks(before);
   tell(entry, told);
   const home = $(`.worked[data-m="${CSS.escape(item.letter)}"]`);
   const lines = $$(".line", panel);
@@ -142,7 +134,7 @@ function reachTold({ item, h, i, j }, { read, changed, direct }, kindOf) {
 function tell(entry, told) {
   const { item, key } = entry;
   const where = among("p", "where", [placeWords(entry), isStep(item) ? "" : "This number is given.", live ? answered() : ""].filter(Boolean).join(" "));
-  if (marked.some((cell) => cell.classList.contains("from"))) {
+  if ($("td.from")) {
     const words = isOnward(item) ? "what changes with it further on" : "what it depends on further back";
     where.append(" ", among("span", "legend", make("span", "Underlined", { class: "from" }), `: ${words}.`));
   }
@@ -171,6 +163,7 @@ function select(key) {
 
 function choose(cell) {
   stopAt(cell);
+  cell.closest("main > section").after($("#origin")); // where the Tab key leads to it
   select(cell.key);
   if (current !== pinned) $("#origin").classList.remove("high"); // what the mouse chooses leaves it where it was
   show(pinned);

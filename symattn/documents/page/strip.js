@@ -14,20 +14,12 @@ function pictured(item) {
   const line = Math.floor((followed.row * [rows, columns][axisOf(item)]) / item.shape[axisOf(item)]) * cell;
   const [x, y, width, height] = axisOf(item) ? [line, 0, cell, rows * cell] : [0, line, columns * cell, cell];
   const asked = hasRow(item) ? `<rect class="asked" x="${x}" y="${y}" width="${width}" height="${height}"/>` : "";
-  return small(item.role, columns * cell, rows * cell, cells.join("") + asked);
+  const [wide, high] = [columns, rows].map((count) => count * cell + 4);
+  return `<svg class="small of-${item.role ?? "none"}" width="${wide}" height="${high}" viewBox="-2 -2 ${wide} ${high}" aria-hidden="true">${cells.join("")}${asked}</svg>`;
 }
 
-const small = (role, width, height, drawn) =>
-  `<svg class="small of-${role ?? "none"}" width="${width + 4}" height="${height + 4}" viewBox="-2 -2 ${width + 4} ${height + 4}" aria-hidden="true">${drawn}</svg>`;
-
 function drawStrip() {
-  for (const [name, link] of links) {
-    const picture = pictured(drawnOn.get(name));
-    if (link.picture === picture) continue;
-    link.picture = picture;
-    $("svg", link)?.remove();
-    link.insertAdjacentHTML("afterbegin", picture);
-  }
+  for (const [name, link] of links) write(link.firstChild, pictured(drawnOn.get(name)));
 }
 
 // What a reader goes to grows out of its small picture.
@@ -47,6 +39,8 @@ contents.addEventListener("click", (event) => {
     event.preventDefault();
     openStage(item.name);
   } else if (staged()) closeStage();
+  const heading = staged() ? null : $(`${link.hash} h2`); // the browser takes the focus from a link that it follows
+  requestAnimationFrame(() => heading?.focus({ preventScroll: true }));
   requestAnimationFrame(() => growFrom(link, item && $(staged() ? ".picture-on-stage" : ".home figure, figure.home", staged() ? stage : sectionOf(item))));
 });
 
@@ -65,6 +59,7 @@ for (const link of links.values()) {
   const item = drawnOn.get(link.hash.slice(1));
   const symbol = item && symbolIn(item);
   if (symbol) link.prepend(makeOf("span", `<math>${symbol.outerHTML}</math>`, { class: `symbol in-${item.role ?? ""}`, "aria-hidden": "true" }));
+  link.prepend(make("span", "", { class: "drawing" }));
 }
 contents.classList.add("drawn");
 nowAndSettled(drawStrip);
