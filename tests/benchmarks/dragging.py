@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def _page(tokens: int) -> str:
 
 
 #: What is dragged, by the page and what is pressed on it.
-DRAGGED = {
+DRAGGED: dict[str, tuple[Callable[[], str], str]] = {
     "a query of three tokens": (lambda: sheet_page("causal"), "#front .tip"),
     "a number of three tokens": (lambda: sheet_page("causal"), ".dragged td[data-c]"),
     "a number of sixteen tokens": (lambda: _page(16), ".dragged td[data-c]"),
