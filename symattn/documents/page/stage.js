@@ -263,6 +263,7 @@ function mountStep(item, frame = 0) {
   $("#others").ariaPressed = allRows;
   tellStep();
   isAt(item.name);
+  stage.classList.remove("closing"); // what it hides is measured
   keepRoom();
   scene.drawn = null;
   paintFrame(Math.min(frame, scene.frames.length - 1));
@@ -381,6 +382,8 @@ function paintFrame(at) {
     cell.classList.toggle("aside", isOther);
     if (route.includes(entry.item)) fillCell(cell, !isOther);
   }
+  document.body.classList.toggle("opening", Boolean(frame.opens));
+  stage.classList.toggle("closing", Boolean(frame.closes));
   const line = $(".line.now", stage);
   line.innerHTML = lineOf(frame);
   breakSums(line);
@@ -392,8 +395,6 @@ function paintFrame(at) {
   const slider = $("#frame");
   slider.value = Math.max(scene.walk.findIndex((one) => one.item === item && one.at === at), 0);
   slider.ariaValueText = words;
-  document.body.classList.toggle("opening", Boolean(frame.opens));
-  stage.classList.toggle("closing", Boolean(frame.closes));
   $("#back").ariaDisabled = at === 0 && !neighbour(-1);
   $("#onward").ariaDisabled = isLast();
   tellPlaying();

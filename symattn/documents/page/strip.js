@@ -39,8 +39,7 @@ contents.addEventListener("click", (event) => {
     event.preventDefault();
     openStage(item.name);
   } else if (staged()) closeStage();
-  const heading = staged() ? null : $(`${link.hash} h2`); // the browser takes the focus from a link that it follows
-  requestAnimationFrame(() => heading?.focus({ preventScroll: true }));
+  requestAnimationFrame(() => { if (!staged()) $(`${link.hash} h2`).focus({ preventScroll: true }); }); // a link loses it
   requestAnimationFrame(() => growFrom(link, item && $(staged() ? ".picture-on-stage" : ".home figure, figure.home", staged() ? stage : sectionOf(item))));
 });
 
