@@ -438,9 +438,9 @@ function lineOf(frame) {
 // Parts of a line, of which one goes on below where there is no room beside the last.
 const inParts = (parts) => parts.map(([first, ...rest]) => inMath(first.replace(/^<mo>/, '<mo form="infix">'), ...rest)).join("");
 
-// A sum that is wider than the line goes on below before its signs.
+// A sum that is wider than the line goes on below before its signs, and so does a sum that is a term of it.
 function breakSums(line) {
-  for (const math of $$("math", line)) {
+  for (let math = line.firstElementChild; math; math = math.nextElementSibling) {
     if (math.getBoundingClientRect().width <= line.clientWidth) continue;
     const sum = math.firstChild.lastElementChild;
     for (const sign of [...sum.children].filter((part, k) => k && part.matches("mo") && /^[+−]$/.test(part.textContent)).reverse()) {

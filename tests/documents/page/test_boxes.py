@@ -39,6 +39,7 @@ BROWSERS = ("chromium", "firefox-esr")
 USUAL = {
     "rileys_dog": ("375", "dark-1440"),
     "causal": ("375", "paper"),
+    "gated": ("375",),
     "cached-llama": ("dark-768", "paper"),
 }
 
@@ -66,11 +67,19 @@ def faults(in_browser: InBrowser, document: str, browser: str, *sights: str) -> 
 
 
 def measured() -> list[Any]:
-    """Every page on every screen and on paper, and what of it is measured in the usual run."""
+    """Every page on every screen and on paper, and what of it is measured in the usual run.
+
+    Equations of one's own are not measured on paper: some have lines that no sheet is wide enough
+    for, and Firefox prints the whole page smaller.
+    """
     usual = [pytest.param(name, sights, id=name) for name, sights in USUAL.items()]
-    every = (*SCREENS, "paper")
     return usual + [
-        pytest.param(name, every, id=f"{name}-everywhere", marks=pytest.mark.nightly)
+        pytest.param(
+            name,
+            SCREENS if name in WORKS else (*SCREENS, "paper"),
+            id=f"{name}-everywhere",
+            marks=pytest.mark.nightly,
+        )
         for name in NAMES
     ]
 
