@@ -162,9 +162,9 @@ async (isPaper = false) => {
       if (ROUNDED.test(digits) && !numbers.includes(digits)) say(`${digits} is lit, and the line has ${numbers.join(" ")}`);
     }
     const isSum = (one) => [...one.firstChild.lastElementChild?.children ?? []].some((part, k) => k && part.matches("mo") && /^[+−]$/.test(part.textContent));
+    // a part alone that is wider than the line is scrolled
     const goesOn = all("math", line).every((one) => one.getBoundingClientRect().width <= line.clientWidth || isSum(one));
-    const isList = line.textContent.includes(",");
-    if (line.scrollWidth > line.clientWidth + 1 && (isList || goesOn)) say(`"${short(line.textContent)}" is cut off at ${line.clientWidth} of ${line.scrollWidth} pixels`);
+    if (line.scrollWidth > line.clientWidth + 1 && goesOn) say(`"${short(line.textContent)}" is cut off at ${line.clientWidth} of ${line.scrollWidth} pixels`);
     if (!find("#others").disabled) {
       await go(`stage ${hash} ${frame}, all rows`, () => find("#others").click());
       find("#others").click();

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 from torch.nn import functional as f
 
@@ -35,6 +36,14 @@ class Work:
     def recurs(self) -> bool:
         """Whether a state is made of the one before it."""
         return "t-1" in self.text
+
+    def numbers(self) -> dict[str, Any]:
+        """Numbers of three decimals for its inputs."""
+        rng = np.random.default_rng(len(self.name))
+        return {
+            name: np.round(rng.uniform(0.2 if name in self.positive else -1, 1, shape), 3)
+            for name, shape in self.shapes.items()
+        }
 
 
 def by(rows: int, columns: int, entry: Callable[[int, int], float]) -> Tensor:

@@ -23,21 +23,12 @@ from tests.language.literature import WORKS, Work
 from tests.language.texts import CASES
 from tests.shares import share
 
-
-def _given(work: Work) -> dict[str, Any]:
-    rng = np.random.default_rng(len(work.name))
-    return {
-        name: np.round(rng.uniform(0.2 if name in work.positive else -1, 1, shape), 3)
-        for name, shape in work.shapes.items()
-    }
-
-
 ALL = (*CASES, *WORKS, *BLOCKS)
 
 
 @pytest.mark.parametrize("work", share(ALL, 2), ids=lambda work: work.name)
 def test_a_text_is_what_its_paper_says(work: Work) -> None:
-    whole, given = derivation_of(work.text), _given(work)
+    whole, given = derivation_of(work.text), work.numbers()
     assert {item.name for item in whole.inputs} == {*work.shapes}
     values = whole.evaluate(**given)
     assert values.check().agrees
@@ -72,7 +63,7 @@ def _last(work: Work, given: dict[str, Any]) -> Any:
 def test_a_text_is_a_program_in_every_language(
     work: Work, tool: Callable[[str], str], tmp_path: Path
 ) -> None:
-    whole, given = derivation_of(work.text), _given(work)
+    whole, given = derivation_of(work.text), work.numbers()
     values, wanted = whole.evaluate(**given), _last(work, given)
     for language in ("python", "numpy", "torch", "jax", "javascript"):
         code = str(document(values, language))
@@ -94,7 +85,7 @@ def test_a_text_is_a_program_in_every_language(
 @pytest.mark.nightly
 @pytest.mark.parametrize("work", ALL, ids=lambda work: work.name)
 def test_a_text_is_a_document_in_every_format(work: Work) -> None:
-    values = derivation_of(work.text).evaluate(**_given(work))
+    values = derivation_of(work.text).evaluate(**work.numbers())
     for form in FORMS:
         assert document(values, form), form
     for flavor in ("beamer", "overlays", "article"):

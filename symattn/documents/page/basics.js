@@ -6,6 +6,9 @@ const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 function make(tag, content, attributes = {}) {
   const element = document.createElement(tag);
   element.append(...[content].flat().filter(Boolean));
+  return setAll(element, attributes);
+}
+function setAll(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;
 }
@@ -15,6 +18,12 @@ function makeOf(tag, markup, attributes = {}) {
   const element = make(tag, "", attributes);
   element.innerHTML = markup;
   return element;
+}
+
+// Markup put into an element, where it is not there already.
+function write(element, markup) {
+  if (element.written !== markup) element.innerHTML = markup;
+  element.written = markup;
 }
 
 const numbersTo = (size) => [...Array(size).keys()];
@@ -54,5 +63,5 @@ const stopOn = (one, among) => { for (const other of among) other.tabIndex = oth
 const saved = document.body.classList.contains("live");
 document.body.className = "";
 const title = ($(".titled") ?? $("header h1")).textContent; // the question of the opening takes its place
-const MADE = "#stage, .mode, #mode, .what-if, #given > .hint, .byhand, .say, .titled, #contents svg, #contents .symbol";
+const MADE = "#stage, .mode, #mode, .what-if, #given > .hint, .byhand, .say, .titled, #contents :is(.drawing, .symbol)";
 for (const left of $$(MADE)) left.remove();

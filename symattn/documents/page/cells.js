@@ -166,7 +166,7 @@ document.addEventListener("keydown", (event) => {
   if (event.altKey) return;
   if (target.tagName === "INPUT" && event.key === "Enter") target.blur();
   const isCommand = ctrlKey || metaKey;
-  if (target.matches(isCommand ? "input:not([type=range]), textarea" : "input, select, textarea")) return;
+  if (event.key !== "Escape" && target.matches(isCommand ? "input:not([type=range]), textarea" : "input, select, textarea")) return;
   const cell = target.closest("td[data-c]");
   const move = !metaKey && (ctrlKey ? CORNERS : MOVES)[event.key];
   if (cell && move) {

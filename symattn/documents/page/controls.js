@@ -71,7 +71,7 @@ function steady(on) {
   lines.forEach((line, k) => { line.style.minHeight = heights[k]; });
 }
 
-document.addEventListener("pointerdown", (event) => { if (!event.target.closest("#controls")) openMenu(false); });
+for (const kind of ["pointerdown", "focusin"]) document.addEventListener(kind, ({ target }) => { if (!target.closest("#controls")) openMenu(false); });
 
 // Each field: how its text is taken, and why not.
 const FIELDS = { temperature: heat, decimals: round };
@@ -94,15 +94,7 @@ function openMenu(open) {
   if (open) $("#menu").scrollIntoView({ block: "nearest", behavior: calm() });
 }
 $("#more").addEventListener("click", () => openMenu($("#menu").hidden));
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || $("#menu").hidden) return;
-  openMenu(false);
-  $("#more").focus();
-  event.stopPropagation();
-}, true);
-$("#controls").addEventListener("focusout", (event) => {
-  if (event.relatedTarget && !event.relatedTarget.closest("#controls")) openMenu(false);
-});
+keysWhile(() => !$("#menu").hidden, { Escape() { openMenu(false); $("#more").focus(); } });
 
 $("#reset").addEventListener("click", () => { startAnew(); changed(""); });
 

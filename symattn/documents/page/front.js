@@ -47,9 +47,8 @@ const tinted = (element, key) => { element.classList.add(`hue${key % HUES}`); re
 // An element of a drawing.
 function shape(tag, attributes, content = "") {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(content);
-  return element;
+  return setAll(element, attributes);
 }
 
 // The scores that the weights are made of, where they have a place for each.

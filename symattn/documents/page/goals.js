@@ -2,7 +2,6 @@
 // exact numbers: "mostly" is more than a half, "equally" at most one hundredth apart, an output is met to one decimal.
 
 const [HALF, HUNDREDTH, NEAR] = ["0.5", "0.01", "0.05"].map((text) => certified.read(text));
-const negated = (number) => certified.product(certified.certain(-1), number);
 
 // Whether a number is below another one; null where that is not known.
 function isBelow(number, other) {
@@ -29,7 +28,8 @@ const equally = () => ({
   words: "share equally", title: "no two shares more than one hundredth apart",
   isMet() {
     const row = seenKeys().map(weightNumber);
-    const found = isBelow(HUNDREDTH, certified.sum([certified.largest(row), certified.largest(row.map(negated))]));
+    const ends = [1, -1].map((sign) => certified.largest(row.map((number) => certified.product(certified.certain(sign), number))));
+    const found = isBelow(HUNDREDTH, certified.sum(ends));
     return found === null ? null : !found;
   },
   now: () => `the shares are ${seenKeys().slice(0, MOST_LISTED + 2).map((key) => weightText(key, true)).join(", ")}`,
@@ -40,10 +40,7 @@ function outputOf(target) {
   const wantedNumbers = target.map((text) => certified.read(text));
   return {
     words: `make the output (${target.map(pretty).join(", ")})`, title: "each number, to one decimal",
-    isMet: () => everyOne(wantedNumbers.flatMap((goal, c) => {
-      const gap = certified.minus(output()[c].number, goal);
-      return [gap, negated(gap)].map((one) => isBelow(one, NEAR));
-    })),
+    isMet: () => everyOne(wantedNumbers.map((goal, c) => isBelow(certified.OF_ONE.abs(certified.minus(output()[c].number, goal)), NEAR))),
     now: () => `the output is ${outputText()}`,
     never() {
       const beyond = wantedNumbers.findIndex((goal, c) => seenKeys().every((key) => isBelow(certified.sum([valueVector(key)[c], NEAR]), goal)));

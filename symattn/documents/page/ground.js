@@ -151,15 +151,23 @@ function axisNames([one, other]) {
   return [shape("text", { x: EDGE, y: EDGE - 4, "text-anchor": "end", class: "axis" }, `${across} →`), shape("text", { x: -EDGE, y: 12 - EDGE, class: "axis" }, `${up} ↑`)];
 }
 
+// The box of a text, measured once: the browser lays the page out for it.
+const boxes = new Map();
+function boxOf(text) {
+  const look = text.outerHTML;
+  if (!boxes.has(look)) boxes.set(look, text.getBBox());
+  return boxes.get(look);
+}
+
 // Puts names beside their points, away from the middle first, so that none lies over another or over an arrow; one for
 // which there is no room is left to the bars.
 const NEAR_POINT = [10, 24, 40];
 function nameAll(picture, points, lines = []) {
-  const taken = $$("text", picture).map((text) => text.getBBox()).concat(lines.flatMap(([[ax, ay], [bx, by]]) => numbersTo(13).map((k) => ({ x: ax + ((bx - ax) * k) / 12 - 3, y: ay + ((by - ay) * k) / 12 - 3, width: 6, height: 6 }))));
+  const taken = $$("text", picture).map(boxOf).concat(lines.flatMap(([[ax, ay], [bx, by]]) => numbersTo(13).map((k) => ({ x: ax + ((bx - ax) * k) / 12 - 3, y: ay + ((by - ay) * k) / 12 - 3, width: 6, height: 6 }))));
   for (const { at: [x, y], words, kind, radius = 0 } of points) {
     const text = shape("text", { class: kind, "text-anchor": "middle", "paint-order": "stroke" }, words);
     picture.append(text);
-    const { width: wide, height } = text.getBBox();
+    const [wide, height] = ["width", "height"].map((side) => boxOf(text)[side] + 3); // with the halo of both sides
     const outward = Math.atan2(y, x);
     const spots = NEAR_POINT.flatMap((gap) => [0, 0.6, -0.6, 1.2, -1.2, 1.9, -1.9, 2.6, -2.6, 3.14].map((turn) => {
       const [dx, dy] = [Math.cos(outward + turn), Math.sin(outward + turn)];
@@ -176,6 +184,9 @@ function nameAll(picture, points, lines = []) {
 }
 
 const ground = canvas("The query among its keys");
+const drawing = shape("g", {});
+const handle = shape("circle", { r: 17, class: "tip", tabindex: 0, role: "slider" }); // which stays, and has the focus
+ground.append(drawing);
 let reach = 1; // how far the picture goes from the middle
 const spotOf = ([x, y]) => [x, -y].map((part) => (part / reach) * 0.9 * EDGE);
 const RIM = 0.97 * EDGE;
@@ -185,7 +196,6 @@ function drawGround() {
   const query = floats(queryNumbers());
   const all = everyKey().map((key) => floats(keyNumbers(key)));
   if (!held) reach = 1.25 * Math.max(...[query, ...all].map((vector) => Math.hypot(...vector)), 0.5);
-  const isFocused = document.activeElement?.parentElement === ground;
   const point = (angle) => `${RIM * Math.cos(angle)} ${-RIM * Math.sin(angle)}`;
   const grounds = keys.length === 1 ? [tinted(shape("circle", { r: RIM, class: "won" }), keys[0])]
     : sectorsOf(keys).map(({ from, to, key }) => tinted(shape("path", { d: `M0 0L${point(from)}A${RIM} ${RIM} 0 ${to - from > Math.PI ? 1 : 0} 0 ${point(to)}z`, class: "won" }), key));
@@ -193,17 +203,13 @@ function drawGround() {
   const tip = spotOf(query);
   const [cx, cy] = tip;
   const cross = [["x1", "x2"], ["y1", "y2"]].map(([from, to]) => shape("line", { [from]: -RIM, [to]: RIM, class: "axis" }));
-  ground.replaceChildren(...grounds, ...cross, ...arrows, ...arrow(tip, 5, "query"));
-  ground.append(...axisNames(vectorOf("key", 0)));
+  drawing.replaceChildren(...grounds, ...cross, ...arrows, ...arrow(tip, 5, "query"), ...axisNames(vectorOf("key", 0)));
   const movable = isMovable();
-  if (movable) {
-    const handle = shape("circle", { cx, cy, r: 17, class: "tip", tabindex: 0, role: "slider", "aria-label": `Query of ${queryName(followed.row)}; the arrow keys move it`,
-      "aria-valuenow": query[0], "aria-valuemin": -reach, "aria-valuemax": reach, "aria-valuetext": vectorOf("query", followed.row).map(({ text }) => text).join(", ") });
-    ground.append(handle);
-    if (isFocused) handle.focus();
-  }
+  if (!movable) handle.remove(); else if (!handle.isConnected) ground.append(handle);
+  setAll(handle, { cx, cy, "aria-label": `Query of ${queryName(followed.row)}; the arrow keys move it`,
+    "aria-valuenow": query[0], "aria-valuemin": -reach, "aria-valuemax": reach, "aria-valuetext": vectorOf("query", followed.row).map(({ text }) => text).join(", ") });
   const tips = all.map(spotOf);
-  nameAll(ground, [{ at: tip, words: "query", kind: "query", radius: movable ? 17 : 0 }, ...everyKey().map((key) => ({ at: tips[key], words: keyName(key), kind: "key" }))],
+  nameAll(drawing, [{ at: tip, words: "query", kind: "query", radius: movable ? 17 : 0 }, ...everyKey().map((key) => ({ at: tips[key], words: keyName(key), kind: "key" }))],
     [...tips, tip].map((point) => [[0, 0], point]).concat(movable ? [[[cx - 14, cy], [cx + 14, cy]], [[cx, cy - 14], [cx, cy + 14]]] : []));
   $(".lead", ground.parentElement).replaceChildren(...(movable ? [make("span", "Drag the query. ", { class: "hint" })] : []), "The ground has the colour of the key that wins: the highest score.");
   remarks.textContent = supposed ? "" : remark();
@@ -220,7 +226,7 @@ function moveTo([x, y], holding) {
   if (holding) recompute(true); else changed("");
 }
 
-let wanted = null; // where the pointer has come to, until the next frame
+let dragging = false;
 ground.addEventListener("pointerdown", (event) => {
   if (!(event.target.matches(".tip") || (event.pointerType === "mouse" && $(".tip", ground))) || event.button) return;
   ground.setPointerCapture(event.pointerId);
@@ -228,20 +234,16 @@ ground.addEventListener("pointerdown", (event) => {
   track(event);
   event.preventDefault();
 });
-let dragging = false;
 function track(event) {
   const { left, top, width: wide } = ground.getBoundingClientRect();
   const [x, y] = [event.clientX - left, event.clientY - top].map((part) => ((2 * part) / wide - 1) / 0.9 * reach);
-  if (!wanted) requestAnimationFrame(() => { if (wanted) moveTo(wanted, dragging); wanted = null; });
-  wanted = [x, -y];
+  moveTo([x, -y], true);
 }
 ground.addEventListener("pointermove", (event) => { if (dragging) track(event); });
 ground.addEventListener("touchstart", (event) => { if (event.target.matches(".tip")) event.preventDefault(); }, { passive: false }); // no scrolling
 whenLetGo(ground, () => {
   if (!dragging) return;
   dragging = false;
-  if (wanted) moveTo(wanted, true);
-  wanted = null;
   changed("");
 });
 const BY = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -301,6 +303,7 @@ function drawValues() {
 if (isPlane) front.prepend(panel("Ask and compare", "", ground, remarks));
 if (isMixedInPlane) front.append(panel("Mix", "", values, mixture));
 function tellPictures() {
+  if (staged()) return; // out of sight
   if (isPlane) drawGround();
   if (isMixedInPlane) {
     drawValues();

@@ -104,9 +104,9 @@ function* reaching({ item, place }, direct) {
   return { read, changed: direct ? read : changed };
 }
 
-const reachedBy = new Map(); // key → what it reaches; forgotten when a number changes
+const reachedBy = new Map(); // key → what it reaches; forgotten when a number has changed
 let seeking = null; // the timer of the search
-whenSettled(() => { reachedBy.clear(); clearTimeout(seeking); });
+whenSettled(() => { if (!held) reachedBy.clear(); clearTimeout(seeking); });
 
 const wholly = (work) => { for (;;) { const { done, value } = work.next(); if (done) return value; } };
 

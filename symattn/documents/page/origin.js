@@ -2,9 +2,9 @@
 // panel below.
 
 const MARKS = ["chosen", "from", "source", "of-q", "of-k", "of-v", "of-a", "of-x", "of-y"];
-let marked = [];
+const marked = []; // while something is dragged these stay
 function mark(key, kind) {
-  for (const cell of cells.get(key) || []) { cell.classList.add(...kind.split(" ")); marked.push(cell); }
+  for (const cell of held ? [] : cells.get(key) || []) { cell.classList.add(...kind.split(" ")); marked.push(cell); }
 }
 
 let pinned = null;
@@ -19,8 +19,7 @@ const isOnward = (item) => isRead(item) && (onward || !comesFrom(item));
 const kindsOf = (item, letters) => { const hues = huesOf(item, letters); return (letter) => (letters.includes(letter) ? `source of-${hues.get(letter)}` : "from"); };
 
 function show(key) {
-  for (const cell of marked) cell.classList.remove(...MARKS);
-  marked = [];
+  for (const cell of held ? [] : marked.splice(0)) cell.classList.remove(...MARKS);
   current = key;
   const panel = $("#origin");
   panel.hidden = !key;
@@ -34,7 +33,7 @@ function show(key) {
   const home = $(`.worked[data-m="${CSS.escape(item.letter)}"]`);
   const lines = $$(".line", panel);
   if (home && item.rule && !isPassing(key)) {
-    home.innerHTML = $(".line", panel).innerHTML;
+    write(home, workedLine(entry));
     home.dataset.entry = key;
     lines.push(home);
   }
@@ -135,7 +134,7 @@ function reachTold({ item, h, i, j }, { read, changed, direct }, kindOf) {
 function tell(entry, told) {
   const { item, key } = entry;
   const where = among("p", "where", [placeWords(entry), isStep(item) ? "" : "This number is given.", live ? answered() : ""].filter(Boolean).join(" "));
-  if (marked.some((cell) => cell.classList.contains("from"))) {
+  if ($("td.from")) {
     const words = isOnward(item) ? "what changes with it further on" : "what it depends on further back";
     where.append(" ", among("span", "legend", make("span", "Underlined", { class: "from" }), `: ${words}.`));
   }
@@ -148,8 +147,9 @@ function tell(entry, told) {
   }
 }
 
-// What is wider than its place can be scrolled with the keyboard too.
+// What is wider than its place can be scrolled with the keyboard too; while something is dragged nothing is measured.
 function reachable(boxes = $$(".line, .worked")) {
+  if (held) return;
   const wide = boxes.map((box) => box.scrollWidth > box.clientWidth);
   boxes.forEach((box, k) => { if (wide[k]) box.tabIndex = 0; else box.removeAttribute("tabindex"); });
 }
@@ -163,6 +163,7 @@ function select(key) {
 
 function choose(cell) {
   stopAt(cell);
+  cell.closest("main > section").after($("#origin")); // where the Tab key leads to it
   select(cell.key);
   if (current !== pinned) $("#origin").classList.remove("high"); // what the mouse chooses leaves it where it was
   show(pinned);
@@ -224,7 +225,7 @@ keysWhile(always, { Escape: close, i() { if (current) turn(!onward); } });
 $("#origin .close").addEventListener("click", close);
 
 whenSettled(() => {
-  for (const line of $$(".worked")) line.innerHTML = workedLine(parsed(line.dataset.entry));
+  for (const line of $$(".worked")) write(line, workedLine(parsed(line.dataset.entry)));
   show(current);
   reachable();
 });

@@ -9,7 +9,8 @@ know no algebra. Kinds: ``e`` entry (letter, head, row, column), ``c`` number (v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import sympy
@@ -54,24 +55,27 @@ def rule_data(
 
     Raises `CannotSpell` for a rule that depends on more than row, column and head.
     """
-    ranges = {ROW: ("i", shape[0]), COLUMN: ("j", shape[1])}
-    if step.per_head:
-        ranges[HEAD] = ("h", heads)
+    by_head = {HEAD: ("h", heads)} if step.per_head else {}
+    ranges = {ROW: ("i", shape[0]), COLUMN: ("j", shape[1]), **by_head}
     expr = step.in_convention(notation)[1]
-    encoder = _Encoder(ranges, sizes, Speller(notation.but(limit=0)))
+    encoder = _Encoder(ranges, sizes, Speller(notation.but(limit=0)), itertools.count(len(ranges)))
     return encoder.value(rule_of(expr, ROW, COLUMN))
 
 
 class _Encoder(Evaluator):
-    """Encodes rules in place of evaluating them."""
+    """Encodes rules in place of evaluating them.
+
+    Indices are named by `numbers`, each anew: a sum may run an index of one around it.
+    """
 
     def __init__(
         self,
         ranges: Mapping[sympy.Symbol, tuple[str, int]],
         sizes: Mapping[sympy.Symbol, int],
         speller: Speller,
+        numbers: Iterator[int],
     ) -> None:
-        self.ranges, self.sizes, self.speller = ranges, sizes, speller
+        self.ranges, self.sizes, self.speller, self.numbers = ranges, sizes, speller, numbers
 
     def entry(self, entry: Entry) -> Data:
         where = None if entry.head is None else self.index(entry.head)
@@ -116,8 +120,10 @@ class _Encoder(Evaluator):
                 f"html: a sum to {count} has another length in every entry; "
                 "write its rule as a sum over all, with Cases"
             )
-        name = f"l{len(self.ranges)}"
-        inner = _Encoder({**self.ranges, index: (name, int(count))}, self.sizes, self.speller)
+        name = f"l{next(self.numbers)}"
+        inner = _Encoder(
+            {**self.ranges, index: (name, int(count))}, self.sizes, self.speller, self.numbers
+        )
         return [inner.value(body), name, int(count)]
 
     def cases(self, rule: Cases) -> Data:

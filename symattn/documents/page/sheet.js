@@ -8,13 +8,14 @@ const [above, below] = [$("#controls"), $("#origin")];
 const contents = $("#contents");
 const isSticky = (element) => getComputedStyle(element).position === "sticky";
 const covered = () => [contents, above].filter(isSticky).reduce((sum, element) => sum + element.offsetHeight, 0);
-// The controls stay below the strip, by a style of no element's own, which a saved copy would have.
-const belowStrip = new CSSStyleSheet();
-document.adoptedStyleSheets = [belowStrip];
+// Styles of no element's own, which a saved copy would have: controls below the strip, a list as wide as what is chosen.
+const fitted = new CSSStyleSheet();
+fitted.replaceSync("#controls{}h1 select{field-sizing:content}");
+document.adoptedStyleSheets = [fitted];
 // A variable would be inherited by every cell, and each would be styled anew: the root has the padding itself.
 function measure() {
   const root = document.documentElement.style;
-  belowStrip.replaceSync(isSticky(contents) ? `#controls{top:${contents.offsetHeight}px}` : "");
+  fitted.cssRules[0].style.top = isSticky(contents) ? `${contents.offsetHeight}px` : "";
   root.scrollPaddingTop = `${covered() + 12}px`;
   root.scrollPaddingBottom = `${below.offsetHeight}px`;
   room = Math.max(room, below.offsetHeight); // which stays when the panel goes, so that nothing moves

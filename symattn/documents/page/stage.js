@@ -263,6 +263,7 @@ function mountStep(item, frame = 0) {
   $("#others").ariaPressed = allRows;
   tellStep();
   isAt(item.name);
+  stage.classList.remove("closing"); // what it hides is measured
   keepRoom();
   scene.drawn = null;
   paintFrame(Math.min(frame, scene.frames.length - 1));
@@ -381,6 +382,8 @@ function paintFrame(at) {
     cell.classList.toggle("aside", isOther);
     if (route.includes(entry.item)) fillCell(cell, !isOther);
   }
+  document.body.classList.toggle("opening", Boolean(frame.opens));
+  stage.classList.toggle("closing", Boolean(frame.closes));
   const line = $(".line.now", stage);
   line.innerHTML = lineOf(frame);
   breakSums(line);
@@ -392,8 +395,6 @@ function paintFrame(at) {
   const slider = $("#frame");
   slider.value = Math.max(scene.walk.findIndex((one) => one.item === item && one.at === at), 0);
   slider.ariaValueText = words;
-  document.body.classList.toggle("opening", Boolean(frame.opens));
-  stage.classList.toggle("closing", Boolean(frame.closes));
   $("#back").ariaDisabled = at === 0 && !neighbour(-1);
   $("#onward").ariaDisabled = isLast();
   tellPlaying();
@@ -437,9 +438,9 @@ function lineOf(frame) {
 // Parts of a line, of which one goes on below where there is no room beside the last.
 const inParts = (parts) => parts.map(([first, ...rest]) => inMath(first.replace(/^<mo>/, '<mo form="infix">'), ...rest)).join("");
 
-// A sum that is wider than the line goes on below before its signs.
+// A sum that is wider than the line goes on below before its signs, and so does a sum that is a term of it.
 function breakSums(line) {
-  for (const math of $$("math", line)) {
+  for (let math = line.firstElementChild; math; math = math.nextElementSibling) {
     if (math.getBoundingClientRect().width <= line.clientWidth) continue;
     const sum = math.firstChild.lastElementChild;
     for (const sign of [...sum.children].filter((part, k) => k && part.matches("mo") && /^[+−]$/.test(part.textContent)).reverse()) {
@@ -605,7 +606,7 @@ function closeStage() {
   document.body.classList.remove("opening", "board", "veiled");
   if (document.fullscreenElement) document.exitFullscreen();
   changeTo(false);
-  reachable();
+  settle();
   isAt(item.name);
   reveal(sectionOf(item));
   if (frames[at].at) goTo(frames[at].at.key);

@@ -14,17 +14,12 @@ function pictured(item) {
   const line = Math.floor((followed.row * [rows, columns][axisOf(item)]) / item.shape[axisOf(item)]) * cell;
   const [x, y, width, height] = axisOf(item) ? [line, 0, cell, rows * cell] : [0, line, columns * cell, cell];
   const asked = hasRow(item) ? `<rect class="asked" x="${x}" y="${y}" width="${width}" height="${height}"/>` : "";
-  return small(item.role, columns * cell, rows * cell, cells.join("") + asked);
+  const [wide, high] = [columns, rows].map((count) => count * cell + 4);
+  return `<svg class="small of-${item.role ?? "none"}" width="${wide}" height="${high}" viewBox="-2 -2 ${wide} ${high}" aria-hidden="true">${cells.join("")}${asked}</svg>`;
 }
 
-const small = (role, width, height, drawn) =>
-  `<svg class="small of-${role ?? "none"}" width="${width + 4}" height="${height + 4}" viewBox="-2 -2 ${width + 4} ${height + 4}" aria-hidden="true">${drawn}</svg>`;
-
 function drawStrip() {
-  for (const [name, link] of links) {
-    $("svg", link)?.remove();
-    link.insertAdjacentHTML("afterbegin", pictured(drawnOn.get(name)));
-  }
+  for (const [name, link] of links) write(link.firstChild, pictured(drawnOn.get(name)));
 }
 
 // What a reader goes to grows out of its small picture.
@@ -44,6 +39,7 @@ contents.addEventListener("click", (event) => {
     event.preventDefault();
     openStage(item.name);
   } else if (staged()) closeStage();
+  requestAnimationFrame(() => { if (!staged()) $(`${link.hash} h2`).focus({ preventScroll: true }); }); // a link loses it
   requestAnimationFrame(() => growFrom(link, item && $(staged() ? ".picture-on-stage" : ".home figure, figure.home", staged() ? stage : sectionOf(item))));
 });
 
@@ -62,6 +58,7 @@ for (const link of links.values()) {
   const item = drawnOn.get(link.hash.slice(1));
   const symbol = item && symbolIn(item);
   if (symbol) link.prepend(makeOf("span", `<math>${symbol.outerHTML}</math>`, { class: `symbol in-${item.role ?? ""}`, "aria-hidden": "true" }));
+  link.prepend(make("span", "", { class: "drawing" }));
 }
 contents.classList.add("drawn");
 nowAndSettled(drawStrip);

@@ -14,8 +14,9 @@ from tests import ROOT
 from tests.command import put
 from tests.conftest import Tool
 
-#: Takes a script of `tests/`, pages by name and a browser; gives what the script finds there.
-InBrowser = Callable[[str, Mapping[str, str], str], dict[str, Any]]
+#: Takes a script of `tests/`, pages by name, a browser and what else the script is told; gives what
+#: it finds there.
+InBrowser = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
@@ -23,10 +24,10 @@ def in_browser(tool: Tool, node_file: Callable[[str], Path], tmp_path: Path) -> 
     """Pages opened in a browser by a script."""
     node_file("puppeteer-core/package.json")
 
-    def found(script: str, pages: Mapping[str, str], program: str) -> dict[str, Any]:
+    def found(script: str, pages: Mapping[str, str], program: str, *told: str) -> dict[str, Any]:
         files = [put(tmp_path / f"{name}.html", page) for name, page in pages.items()]
         command = [tool("node"), str(ROOT / "tests" / script), tool(program)]
-        command += [file.as_uri() for file in files]
+        command += [*(file.as_uri() for file in files), *told]
         run = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
         assert run.returncode == 0, run.stderr
         shown: dict[str, Any] = json.loads(run.stdout)

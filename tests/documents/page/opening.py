@@ -12,8 +12,10 @@ from symattn.attention.example import small_example
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.shown import Shown
+from symattn.language.equations import derivation_of
 from symattn.sheets.worksheet import read_worksheet
 from tests.gates import CAUSAL, EXAMPLES
+from tests.language.literature import Work
 
 
 @cache
@@ -45,6 +47,12 @@ def variant_page(name: str) -> str:
 def sheet_page(name: str) -> str:
     """The page of a worksheet; where its program or styles are spoilt, `__wrapped__` makes it."""
     return html_document(Shown(*sheet(name)))
+
+
+def work_page(work: Work) -> str:
+    """The page of an attention that is written as equations."""
+    derivation = derivation_of(work.text)
+    return html_document(Shown(derivation, derivation.evaluate(**work.numbers())))
 
 
 def data_of(document: str) -> Any:

@@ -1,13 +1,12 @@
 """Boxes measured on every page: nothing lies over anything else, nothing is cut off.
 
 `tests/boxes.js` goes through a page (as it opens, its menu, an entry chosen, edited, every step of
-the stage) and measures. The usual run takes a few pages; ``-m nightly`` all examples and variants
-at every width, light and dark, and on paper.
+the stage) and measures, in Chromium and in Firefox. The usual run takes a few pages; ``-m nightly``
+all examples, variants and some equations of one's own at every width, light and dark, and on paper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -15,29 +14,41 @@ import pytest
 
 from symattn import VARIANTS
 from symattn.documents.page import frame
-from tests import ROOT
 from tests.command import run
-from tests.documents.page.opening import variant_page
+from tests.documents.page.conftest import InBrowser
+from tests.documents.page.opening import variant_page, work_page
 from tests.gates import EXAMPLES
+from tests.language import blocks, literature, texts
 from tests.program import source
 from tests.shares import share
 
-#: Examples, and variants that no example is called by.
-NAMES = tuple(dict.fromkeys([path.stem for path in EXAMPLES] + [row.name for row in VARIANTS]))
+#: Attentions of papers as equations.
+WORKS = {work.name: work for work in (*texts.CASES, *literature.WORKS, *blocks.WORKS)}
 
-#: A phone, a tablet, desks.
-WIDTHS = (375, 768, 1024, 1440, 1920)
+#: Examples, variants that no example is called by, and every fourth of these texts.
+NAMES = tuple(
+    dict.fromkeys([path.stem for path in EXAMPLES] + [row.name for row in VARIANTS] + [*WORKS][::4])
+)
 
-#: A4 between its margins.
-PAPER = 680
+#: A phone, a tablet, desks; every second one dark.
+SCREENS = ("375", "dark-768", "1024", "dark-1440", "1920")
+
+BROWSERS = ("chromium", "firefox-esr")
 
 #: What is measured in the usual run: pages with a story, with a mask, and with much on them.
-USUAL = {("rileys_dog", 375), ("rileys_dog", 1440), ("causal", 375), ("cached-llama", 768)}
+USUAL = {
+    "rileys_dog": ("375", "dark-1440"),
+    "causal": ("375", "paper"),
+    "gated": ("375",),
+    "cached-llama": ("dark-768", "paper"),
+}
 
 
 @cache
 def page_of(name: str) -> str:
-    """The page of an example, as the command writes it, or of a variant."""
+    """The page of an example, as the command writes it, of a variant or of equations."""
+    if name in WORKS:
+        return work_page(WORKS[name])
     path = next((path for path in EXAMPLES if path.stem == name), None)
     if path is None:
         return variant_page(name)
@@ -45,55 +56,40 @@ def page_of(name: str) -> str:
     return ran.output
 
 
-@cache
-def measuring() -> str:
-    """The function that measures, without the comment above it."""
-    _, comment, function = (ROOT / "tests/boxes.js").read_text(encoding="utf-8").split("\n", 2)
-    assert comment.startswith("//")
-    return function
-
-
-def faults(opened: Callable[..., Any], document: str, width: int, **options: Any) -> list[str]:
-    page = opened(document, width, reduced_motion="reduce", **options)
-    page.set_viewport_size({"width": width, "height": 740 if width == 375 else 900})
-    found: list[str] = page.evaluate(measuring())
-    return found
-
-
-def faults_on_paper(opened: Callable[..., Any], document: str) -> list[str]:
-    page = opened(document, PAPER)
-    page.emulate_media(media="print")
-    found: list[str] = page.evaluate(measuring(), True)
-    return found
+def faults(in_browser: InBrowser, document: str, browser: str, *sights: str) -> list[str]:
+    """What is wrong with a page in some of its sights, behind the name of each."""
+    shown = in_browser("boxes.cjs", {"page": document}, browser, *sights)
+    assert shown["said"] == []
+    return [f"{sight}, {one}" for sight, found in shown["found"].items() for one in found]
 
 
 # ---- the pages -----------------------------------------------------------------------------------
 
 
 def measured() -> list[Any]:
-    """Every page at every width, every second one dark."""
-    return [
+    """Every page on every screen and on paper, and what of it is measured in the usual run.
+
+    Equations of one's own are not measured on paper: some have lines that no sheet is wide enough
+    for, and Firefox prints the whole page smaller.
+    """
+    usual = [pytest.param(name, sights, id=name) for name, sights in USUAL.items()]
+    return usual + [
         pytest.param(
             name,
-            width,
-            "dark" if (number + place) % 2 else "light",
-            marks=() if (name, width) in USUAL else pytest.mark.nightly,
+            SCREENS if name in WORKS else (*SCREENS, "paper"),
+            id=f"{name}-everywhere",
+            marks=pytest.mark.nightly,
         )
-        for number, name in enumerate(NAMES)
-        for place, width in enumerate(WIDTHS)
+        for name in NAMES
     ]
 
 
-@pytest.mark.parametrize(("name", "width", "scheme"), measured())
+@pytest.mark.parametrize("browser", BROWSERS)
+@pytest.mark.parametrize(("name", "sights"), measured())
 def test_nothing_is_over_anything_else_or_cut_off(
-    name: str, width: int, scheme: str, opened: Callable[..., Any]
+    name: str, sights: tuple[str, ...], browser: str, in_browser: InBrowser
 ) -> None:
-    assert faults(opened, page_of(name), width, color_scheme=scheme) == []
-
-
-@pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached-llama")))
-def test_on_paper_too(name: str, opened: Callable[..., Any]) -> None:
-    assert faults_on_paper(opened, page_of(name)) == []
+    assert faults(in_browser, page_of(name), browser, *sights) == []
 
 
 # ---- what would be found -------------------------------------------------------------------------
@@ -104,41 +100,42 @@ SPOILT = {
     "the story is drawn over the toolbar": (
         ".staged header{display:flex}.staged #controls{position:absolute!important}",
         "rileys_dog",
-        1440,
+        "1440",
         "lie over one another",
     ),
     "a line goes on out of sight": (
         "#stage .line.now{flex-wrap:nowrap!important}",
         "causal",
-        375,
+        "375",
         "is cut off at",
     ),
     "a toolbar scrolls away": (
         ".staged #controls{position:relative!important}",
         "causal",
-        375,
+        "375",
         "the toolbar is out of sight",
     ),
-    "a label is cut": ("#more{width:1.5rem!important}", "causal", 375, 'label of "More"'),
-    "a page is wider than its screen": ("#given{width:90rem}", "causal", 1024, "pixels wide"),
+    "a label is cut": ("#more{width:1.5rem!important}", "causal", "375", 'label of "More"'),
+    "a page is wider than its screen": ("#given{width:90rem}", "causal", "1024", "pixels wide"),
     "a matrix is clipped": (
         ".scroll{overflow:hidden!important;max-width:3rem!important}",
         "causal",
-        1024,
+        "1024",
         "is cut off",
     ),
 }
 
 
+@pytest.mark.parametrize("browser", BROWSERS)
 @pytest.mark.parametrize("what", share([*SPOILT], 3))
 def test_a_spoilt_page_would_be_found(
-    what: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    what: str, browser: str, in_browser: InBrowser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    style, name, width, words = SPOILT[what]
+    style, name, sight, words = SPOILT[what]
     file = frame._file  # pyright: ignore
     last = frame.STYLES[-1]
     monkeypatch.setattr(frame, "_file", lambda one: file(one) + style * (one == last))
-    found = faults(opened, page_of.__wrapped__(name), width)
+    found = faults(in_browser, page_of.__wrapped__(name), browser, sight)
     assert any(words in one for one in found), found
 
 
@@ -167,12 +164,13 @@ BROKEN = {
 }
 
 
+@pytest.mark.parametrize("browser", BROWSERS)
 @pytest.mark.parametrize("what", share([*BROKEN], 3))
 def test_a_broken_program_would_be_found(
-    what: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    what: str, browser: str, in_browser: InBrowser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right, wrong, words = BROKEN[what]
     assert source().count(right) == 1
     monkeypatch.setattr(frame, "scripts", lambda: source().replace(right, wrong))
-    found = faults(opened, page_of.__wrapped__("causal"), 1440)
+    found = faults(in_browser, page_of.__wrapped__("causal"), browser, "1440")
     assert any(words in one for one in found), found

@@ -328,7 +328,7 @@ def test_gradients_show_what_derive_shows(name: str, tool: Tool) -> None:
     assert wrong == []
 
 
-#: Equations with numbers in them that no whole numbers and roots make.
+#: Equations with numbers in them that no whole numbers and roots make, and with sums within sums.
 CONSTANTS = (
     "A = GELU(X)",
     "A = X / ln(4) + X pi",
@@ -338,6 +338,7 @@ CONSTANTS = (
     "c = exp(1/3) + exp(-2) + e + tanh(1/2); A = tanh(c X)",
     "c = pi^(1/3) - pi^2 + ln(2)^(-1/2) + 3^(2/3); A = c X",
     "D[i,j] = cos(pi/2 * (i - j)/n); A = softmax(Q K^T ∘ D)",
+    "Y = X + tanh(LayerNorm(X, eps=1e-5) W)",  # an index runs within its own sum
 )
 
 

@@ -146,6 +146,10 @@ def test_keys_turn_from_sources_to_what_is_reached(opened: Callable[..., Any]) -
     page.keyboard.press("i")
     assert page.locator(pressed).inner_text() == "Reaches"
     assert page.locator('#scaled .home tr[data-r="1"] td[data-c="0"].source').count() == 1
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.way") == "back"
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate("document.activeElement.key") == "S||1|0"
     page.locator("#origin .close").click()
     assert page.locator("#origin").is_hidden()
 

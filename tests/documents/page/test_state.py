@@ -218,6 +218,7 @@ def test_the_id_of_an_element_still_works(link: Callable[[str], Any]) -> None:
     page.locator("#contents a", has_text="Scores").first.click()
     page.wait_for_timeout(600)
     assert page.evaluate("location.hash") == "#d=3;scores"
+    assert "Scores" in page.evaluate("document.activeElement.textContent")
     top = page.locator("section#scores").bounding_box()["y"]
     assert 0 < top < 200
 
