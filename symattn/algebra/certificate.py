@@ -215,6 +215,14 @@ class Checker(Letters):
 
     def value(self, rule: r.Rule, env: Env) -> Poly | None:
         """The polynomial of an entry rule, the indices in it being these forms."""
+        out = self.worked_out(rule, env)
+        match rule:
+            case r.Times((one, other)) if one == other and out is not None:
+                self.keep_square(out)
+        return out
+
+    def worked_out(self, rule: r.Rule, env: Env) -> Poly | None:
+        """The polynomial of an entry rule, from those of its parts."""
         match rule:
             case r.Entry(matrix, i, j):
                 return self.letter(matrix, self.at(i, env), self.at(j, env), env)
@@ -234,7 +242,10 @@ class Checker(Letters):
                 return self.multiplied([self.value(num, env), below])
             case r.Total(body, index, size):
                 found = self.along(body, index, size, env)
-                return plus(*(self.summed(bound, self.some(poly)) for poly, bound in found))
+                out = plus(*(self.summed(bound, self.some(poly)) for poly, bound in found))
+                if all(self.all_nonnegative(self.some(poly)) for poly, _ in found):
+                    self.keep_square(out)
+                return out
             case r.Exp(body):
                 inner = self.value(body, env)
                 return {} if inner is None else self.exp(inner)

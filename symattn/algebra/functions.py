@@ -42,6 +42,19 @@ class Signs(Scope):
     def __init__(self, positive: Iterable[str] = ()) -> None:
         super().__init__()
         self.positive = frozenset(positive)
+        #: Polynomials that are ≥ 0, since they were multiplied out of squares.
+        self.from_squares: set[Items] = set()
+
+    def primitive(self, poly: Poly) -> tuple[Mono, Poly, Fraction]:
+        """Common factors, the rest whose first coefficient is 1, and a number."""
+        shared: dict[Atom, Fraction] = {}
+        for atom in {a for mono in poly for a, _ in mono if a[0] not in ("δ", "prime")}:
+            shared[atom] = min(dict(mono).get(atom, Fraction(0)) for mono in poly)
+        content = frozenset((atom, p) for atom, p in shared.items() if p)
+        back = frozenset((atom, -p) for atom, p in content)
+        rest = plus(*(scaled(product(mono, back), c) for mono, c in poly.items()))
+        lead = terms_of(rest)[0][1]
+        return content, scaled(rest, 1 / lead), lead
 
     def is_positive(self, atom: Atom) -> bool:
         """Whether an atom is above 0; a sum is where it is not empty."""
@@ -77,8 +90,25 @@ class Signs(Scope):
             p % 2 == 0 or p.denominator != 1 or self.is_nonnegative(atom) for atom, p in mono
         )
 
+    def keep_square(self, poly: Poly) -> None:
+        """Keep that this was made of squares, which is not seen any more."""
+        content, items = self.signed(poly)
+        if self.all_positive({content: Fraction(1)}):
+            self.from_squares.add(items)
+
+    def signed(self, poly: Poly) -> tuple[Mono, Items]:
+        """Common factors of a polynomial, and the rest over a positive number."""
+        if not poly:
+            return frozenset(), frozenset()
+        content, rest, lead = self.primitive(poly)
+        return content, frozenset(scaled(rest, 1 if lead > 0 else -1).items())
+
     def all_nonnegative(self, poly: Poly) -> bool:
-        """Whether a sum is of terms ≥ 0 and of c (|x| ± x)."""
+        """Whether a sum was made of squares, or is of terms ≥ 0 and of c (|x| ± x)."""
+        if self.from_squares:
+            content, items = self.signed(poly)
+            if items in self.from_squares and self.is_square(content):
+                return True
         known: list[Poly | None] = []
         for mono, c in terms_of(poly):
             for atom, p in atoms_of(mono) if c > 0 else ():
@@ -126,17 +156,6 @@ class Signs(Scope):
 
 class Functions(Signs):
     """Powers and functions of one number, each brought to one form."""
-
-    def primitive(self, poly: Poly) -> tuple[Mono, Poly, Fraction]:
-        """Common factors, the rest whose first coefficient is 1, and a number."""
-        shared: dict[Atom, Fraction] = {}
-        for atom in {a for mono in poly for a, _ in mono if a[0] not in ("δ", "prime")}:
-            shared[atom] = min(dict(mono).get(atom, Fraction(0)) for mono in poly)
-        content = frozenset((atom, p) for atom, p in shared.items() if p)
-        back = frozenset((atom, -p) for atom, p in content)
-        rest = plus(*(scaled(product(mono, back), c) for mono, c in poly.items()))
-        lead = terms_of(rest)[0][1]
-        return content, scaled(rest, 1 / lead), lead
 
     def power(self, poly: Poly, p: Fraction) -> Poly:
         """A rational power; of a root all factors that leave it are ≥ 0."""

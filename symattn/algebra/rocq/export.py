@@ -75,7 +75,9 @@ def exported(certificate: Data, name: str = "statement") -> str:
         proof = Tracing(goal, uses, False).proof(goal, [])
     sides = sides_of(goal)
     wide = {str(size) for size in getattr(goal.left, "shape", ())}  # an entry is within them
+    blocks = {node for side in sides for node in side.atoms(Concat)}  # entries in blocks
     needed = divided(goal, sides) | {*_counted(proof)}
+    needed |= {size.name for one in blocks for size in one.shape[one.axis].free_symbols}
     sizes = [one for one in sizes_in(sides) if one not in wide | needed]
     replay = _replayed(goal, uses, proof, frozenset())
     for more in (sizes, *([one] for one in sizes)):

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import sympy
 
 from symattn.algebra.certificate import Checker
-from symattn.algebra.forms import Env, Need, Refused, linear, variable
+from symattn.algebra.forms import Env, Refused, linear, variable
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import Divisor
 from symattn.algebra.rocq.equations import product_text, summed_text, to_power
@@ -245,7 +245,7 @@ class Spelling(Checker):
         """An index as the rule has it, forms being put in for its letters."""
         match index:
             case sympy.floor() | sympy.Mod():
-                with suppress(Need):  # it is the block or place of an index that is not in blocks
+                with suppress(Refused):  # it is the block or the place in it of an index
                     return nat(self.at(index, env))
                 top, below = sympy.fraction(index.args[0]) if len(index.args) == 1 else index.args
                 words = [plain(self.index_text(one, env)) for one in (top, below)]

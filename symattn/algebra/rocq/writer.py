@@ -16,7 +16,7 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.forms import Env, Form, Refused, number, plus_form, variable
+from symattn.algebra.forms import Env, Form, Refused, number, plus_form, times_form, variable
 from symattn.algebra.polynomials import Bound, constant, indices, single, times
 from symattn.algebra.rocq.assuming import Assuming
 from symattn.algebra.rocq.equations import (
@@ -182,11 +182,15 @@ class Entries(Assuming):
         step = self.left[0] if self.left else {}
         if "again" in step:
             raise Refused("a range in parts of parts has no proof in Rocq yet")
+        if "width" in step:
+            found = super().in_parts(size, evaluated)
+            self.keep(_of_blocks(size, self.frames[-1].pop()))
+            return found
         found = super().in_parts(size, here)
         parts = []
-        for (at, inside), (_, (*wide, (index, count))) in zip(inner, found, strict=True):
+        for (at, inside), (_, ((index, count),)) in zip(inner, found, strict=True):
             name = index or f"#{self.fresh('one')}"
-            parts.append(Piece(at, name, count, not index, inside, wide))
+            parts.append(Piece(at, name, count, not index, inside))
         self.keep(Pieces(size, parts))
         return found
 
@@ -249,6 +253,16 @@ def _in_blocks(pieces: Pieces, every: str, body: str) -> str:
     intro = " ".join([*own, *(f"lt{one}" for one in own)])
     lemma = f"@sumto_blocks _ {nat(pieces.size)} {piece.sizes} {function}"
     return f"apply: ({lemma}) => [|{intro}]; [lia|blocks]."
+
+
+def _of_blocks(size: Form, blocks: Pieces) -> Pieces:
+    """A range in blocks, from the blocks and the places in each."""
+    match [(block, places.parts) for block in blocks.parts for places in block.inside]:
+        case [(block, [place])] if not (block.alone or place.alone):
+            at = plus_form(times_form(block.at, place.count), place.at)
+            outer = [(block.index, block.count)]
+            return Pieces(size, [replace(place, at=at, blocks=outer)])
+    raise Refused("blocks that are cut have no proof in Rocq yet")
 
 
 class ProofWriter(Entries):
