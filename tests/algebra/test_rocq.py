@@ -284,13 +284,19 @@ def test_heads_are_as_many_as_there_may_be() -> None:
     h, n, d, width, out = 3, 2, 2, 4, 5
     heads, W_O = random.normal(size=(h, n, d)), random.normal(size=(h * d, out))
     found = theorem(of_row("concat-is-sum"))
-    known = {"O": heads, "W_O": W_O, "W_O'": W_O.reshape(h, d, out), "d_v": d, "h": h}
+    parts = W_O.reshape(h, d, out)
+    known = {"O": heads, "W_O": W_O, "W_O'": parts, "d_v": d, "h": h}
     left, right = found.sides(known | {"n": n, "d_out": out})
     assert agree(left, np.concatenate(heads, axis=1) @ W_O)
-    assert agree(right, sum(one @ two for one, two in zip(heads, known["W_O'"], strict=True)))
+    assert agree(right, sum(one @ two for one, two in zip(heads, parts, strict=True)))
     W_Q, K, V = (random.normal(size=(k, width, d)) for k in (h, 1, 1))
     X = random.normal(size=(n, width))
-    given = {"X": X, "W_Q": W_Q, "W_K": np.repeat(K, h, 0), "W_V": np.repeat(V, h, 0)}
+    given: dict[str, Any] = {
+        "X": X,
+        "W_Q": W_Q,
+        "W_K": np.repeat(K, h, 0),
+        "W_V": np.repeat(V, h, 0),
+    }
     given |= {"W_K'": K[0], "W_V'": V[0], "d_k": d, "d_v": d, "h": h, "n": n, "d_model": width}
     found = theorem(of_row("multi-query"))
     powers = np.exp(np.stack([X @ one @ (X @ K[0]).T for one in W_Q]) / np.sqrt(d))

@@ -46,7 +46,13 @@ def spelled(text: str) -> str:
 
 def value(text: str, at: Mapping[str, float]) -> float | None:
     """The value in Python's arithmetic; None where there is none."""
-    known = {"exp": math.exp, "abs": abs, "Abs": abs, "sqrt": math.sqrt, "tanh": math.tanh}
+    known: dict[str, object] = {
+        "exp": math.exp,
+        "abs": abs,
+        "Abs": abs,
+        "sqrt": math.sqrt,
+        "tanh": math.tanh,
+    }
     known |= {"ln": math.log, "log": math.log, "E": math.e}
     try:
         found = eval(text, {"__builtins__": {}, **known, **at})

@@ -319,10 +319,11 @@ def _plain(part: sympy.Basic) -> Iterator[str]:
     """The letters that are not of one head."""
     found = sympy.preorder_traversal(part)
     for one in found:
-        if isinstance(one, Head):
-            found.skip()
-        elif isinstance(one, sympy.MatrixSymbol):
-            yield one.name
+        match one:
+            case Head():
+                found.skip()
+            case sympy.MatrixSymbol(name=name):
+                yield name
 
 
 def _without_steps(side: sympy.Basic, steps: Sequence[tuple[str, sympy.Basic]]) -> sympy.Basic:

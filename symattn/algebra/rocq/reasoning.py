@@ -293,7 +293,7 @@ class Functions(Reasoning):
                 return self.of_function(FUNCTION_OF[type(value)], self.of_scalar(inner, env), poly)
             case sympy.Symbol() if value in env:
                 return self.known(poly, left, ("by rewrite ?natrD ?natrM.",))
-        if any(len(mono) > 1 for mono in poly):
+        if any(len(mono) > 1 or atom[:2] == ("fn", "abs") for mono in poly for atom, _ in mono):
             raise Refused("a root of a product has no proof in Rocq yet")
         right = self.text(poly)
         if bracketed(left).strip("()") == bracketed(right).strip("()"):
