@@ -431,7 +431,7 @@ def test_a_file_of_another_kind_is_called_what_it_is(
         ("derive causal --digits x", "'x' is not a whole number"),
         ("jacobian -1,2", "put -- before an argument that begins with -"),
         ("jacobian x", "logits: 1 number; give 2 to 64"),
-        ("prove nope", "mask-deletes, mask-then-renormalise, …"),
+        ("prove nope", "softmax-of-logs, sharpen, …"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_told_with_its_remedy(words: str, told: str) -> None:
