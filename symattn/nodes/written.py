@@ -125,7 +125,7 @@ class Writer:
                 inner = self.made(part)
                 if _is_matrix(inner):
                     return sympy.Inverse(inner)
-                if inner == 0:
+                if inner.doit() == 0:
                     raise ReadError("0 has no inverse: 1/0 has no value")
                 return self._inverse(inner)
             case Apart("^", (part, *_), exponent):
@@ -183,7 +183,7 @@ class Writer:
         if not _is_matrix(bottom):
             if not _is_matrix(top):
                 return self._number(sympy.Mul, top, self._inverse(bottom))
-            if bottom == 0:
+            if bottom.doit() == 0:
                 raise ReadError("it divides by 0, which has no value")
             return Quotient(top, bottom)
         top, wide = _alike([top, bottom])
@@ -209,7 +209,7 @@ class Writer:
         power = sympy.Rational(exponent.numerator, exponent.denominator)
         if not _is_matrix(base):
             self.needs += [] if power.is_Integer or base.is_nonnegative else [base]
-            if base == 0 and power < 0:
+            if power < 0 and base.doit() == 0:
                 raise ReadError(f"0 has no negative powers: 0^({power}) divides by 0")
             return self._number(sympy.Pow, base, power)
         if not power.is_Integer:
@@ -248,8 +248,10 @@ class Writer:
             raise ReadError(f"{name} of a number is not known here; say the letter's shape")
         if name in ("√", "ln") and not number.is_nonnegative:
             self.needs.append(number)
-        if name == "ln" and number.is_nonpositive:
-            raise ReadError(f"{number} has no real logarithm; only positive numbers have one")
+        if name == "ln" and number.doit().is_nonpositive:
+            raise ReadError(
+                f"{number.doit()} has no real logarithm; only positive numbers have one"
+            )
         if name == "√":
             return self._number(sympy.Pow, number, sympy.S.Half)
         is_named = isinstance(function, type)  # else it is a formula
