@@ -356,7 +356,7 @@ def dims(shape: tuple[sympy.Expr, sympy.Expr]) -> str:
 
 
 def check_shapes(expr: MatrixExpr, name: str) -> None:
-    """Refuse products and sums whose parts do not fit; SymPy itself lets some through."""
+    """Refuse products and sums whose parts do not fit, and inverses of what is not square."""
     for part in sympy.preorder_traversal(expr):
         if isinstance(part, sympy.MatMul):
             _, factors = part.as_coeff_matrices()
@@ -366,6 +366,8 @@ def check_shapes(expr: MatrixExpr, name: str) -> None:
                         f"{name}: {_part(left)} times {_part(right)} needs as many columns on "
                         f"the left ({left.shape[1]}) as rows on the right ({right.shape[0]})"
                     )
+        elif isinstance(part, sympy.Inverse) and not _same(*part.arg.shape):
+            raise ShapeError(f"{name}: {_part(part.arg)} has no inverse: it is not square")
         elif isinstance(part, sympy.MatAdd | sympy.HadamardProduct):
             for other in part.args[1:]:
                 if not _fits(shape_of(part.args[0]), shape_of(other)):

@@ -1188,6 +1188,14 @@ UNUSABLE: tuple[str, ...] = (
 )
 
 
+def test_an_inverse_of_what_is_not_square_is_refused() -> None:
+    found = copy.deepcopy(made("M^-T = (M^T)^-1"))
+    check(found)
+    found["statement"]["letters"] = [["M", "1 × n"]]
+    with pytest.raises(SymattnError, match="has no inverse: it is not square"):
+        check(found)
+
+
 def test_a_refused_certificate_says_which_step(tmp_path: Path) -> None:
     one = made("softmax(S + c 1^T) = softmax(S)", shapes={"c": ("n", 1)})
     del _steps(one)[4]
