@@ -215,14 +215,6 @@ class Checker(Letters):
 
     def value(self, rule: r.Rule, env: Env) -> Poly | None:
         """The polynomial of an entry rule, the indices in it being these forms."""
-        out = self.worked_out(rule, env)
-        match rule:
-            case r.Times((one, other)) if one == other and out is not None:
-                self.keep_square(out)
-        return out
-
-    def worked_out(self, rule: r.Rule, env: Env) -> Poly | None:
-        """The polynomial of an entry rule, from those of its parts."""
         match rule:
             case r.Entry(matrix, i, j):
                 return self.letter(matrix, self.at(i, env), self.at(j, env), env)
@@ -236,16 +228,19 @@ class Checker(Letters):
             case r.Named(_, _, value):
                 return self.value(value, env)
             case r.Times(factors):
-                return self.multiplied([self.value(factor, env) for factor in factors])
+                out = self.multiplied([self.value(factor, env) for factor in factors])
+                if out is not None and len(factors) == 2 and factors[0] == factors[1]:
+                    self.keep_square(out)
+                return out
             case r.Over(num, den, empty):
                 below = self.divisor(self.finite(den, env), empty)
                 return self.multiplied([self.value(num, env), below])
             case r.Total(body, index, size):
-                found = self.along(body, index, size, env)
-                out = plus(*(self.summed(bound, self.some(poly)) for poly, bound in found))
-                if all(self.all_nonnegative(self.some(poly)) for poly, _ in found):
-                    self.keep_square(out)
-                return out
+                found = [(self.some(p), bound) for p, bound in self.along(body, index, size, env)]
+                total = plus(*(self.summed(bound, poly) for poly, bound in found))
+                if all(self.all_nonnegative(poly) for poly, _ in found):
+                    self.keep_square(total)
+                return total
             case r.Exp(body):
                 inner = self.value(body, env)
                 return {} if inner is None else self.exp(inner)

@@ -90,24 +90,24 @@ class Signs(Scope):
             p % 2 == 0 or p.denominator != 1 or self.is_nonnegative(atom) for atom, p in mono
         )
 
+    def signed(self, poly: Poly) -> tuple[Mono, Poly, Fraction]:
+        """Common factors, the rest, and a number ≥ 0: the sign is that of the rest."""
+        content, rest, lead = self.primitive(poly)
+        return content, scaled(rest, 1 if lead > 0 else -1), abs(lead)
+
     def keep_square(self, poly: Poly) -> None:
         """Keep that this was made of squares, which is not seen any more."""
-        content, items = self.signed(poly)
-        if self.all_positive({content: Fraction(1)}):
-            self.from_squares.add(items)
-
-    def signed(self, poly: Poly) -> tuple[Mono, Items]:
-        """Common factors of a polynomial, and the rest over a positive number."""
         if not poly:
-            return frozenset(), frozenset()
-        content, rest, lead = self.primitive(poly)
-        return content, frozenset(scaled(rest, 1 if lead > 0 else -1).items())
+            return
+        content, rest, _ = self.signed(poly)
+        if self.all_positive({content: Fraction(1)}):
+            self.from_squares.add(frozenset(rest.items()))
 
     def all_nonnegative(self, poly: Poly) -> bool:
         """Whether a sum was made of squares, or is of terms ≥ 0 and of c (|x| ± x)."""
-        if self.from_squares:
-            content, items = self.signed(poly)
-            if items in self.from_squares and self.is_square(content):
+        if self.from_squares and poly:
+            content, inside, _ = self.signed(poly)
+            if frozenset(inside.items()) in self.from_squares and self.is_square(content):
                 return True
         known: list[Poly | None] = []
         for mono, c in terms_of(poly):
@@ -190,16 +190,15 @@ class Functions(Signs):
 
     def root(self, poly: Poly, p: Fraction) -> Poly:
         """A power that is not whole, of what is ≥ 0 where it is defined."""
-        content, rest, lead = self.primitive(poly)
-        out, inside = power_of_number(abs(lead), p), scaled(rest, 1 if lead > 0 else -1)
+        content, inside, size = self.signed(poly)
+        out = power_of_number(size, p)
         odd = [atom for atom, q in content if not self.is_square(frozenset({(atom, q)}))]
         alone = odd if len(odd) == 1 and inside == constant(1) else []  # ≥ 0, as the whole is
         for atom, q in atoms_of(content):
             if atom in alone or q.denominator != 1 or self.is_nonnegative(atom):
                 out = times(out, settled({atom: q * p}))
             else:  # x³ is x² x
-                size = ("fn", "abs", items_of(atom))
-                out = times(out, settled({size: (q - q % 2) * p}))
+                out = times(out, settled({("fn", "abs", items_of(atom)): (q - q % 2) * p}))
                 inside = times(inside, single(atom, q % 2) if q % 2 else constant(1))
         if inside == constant(1):
             return out

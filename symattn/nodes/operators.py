@@ -65,12 +65,14 @@ def multiple(number: sympy.Expr, matrix: MatrixExpr) -> MatrixExpr:
     return matrix if number == 1 else sympy.MatMul(number, matrix)
 
 
-def scaled(number: sympy.Expr, value: sympy.Expr) -> sympy.Expr:
-    """A number of SymPy's times a value, before the number that it has."""
+def scaled(
+    number: sympy.Expr, value: sympy.Expr, product: Callable[..., sympy.Expr] = sympy.Mul
+) -> sympy.Expr:
+    """A number of SymPy's times a value, before the number that it has; `product` joins both."""
     if shape_in(value) is None:
-        return number * value
+        return product(number, value)
     own, factors = coefficient(value)
-    return multiple(number * own, factors)
+    return multiple(number if own == 1 else product(number, own), factors)
 
 
 def transposed(value: MatrixExpr) -> MatrixExpr:
@@ -78,13 +80,13 @@ def transposed(value: MatrixExpr) -> MatrixExpr:
     return value.arg if isinstance(value, sympy.Transpose) else sympy.Transpose(value)
 
 
-def negative(value: sympy.Expr) -> sympy.Expr:
-    """Minus a value."""
+def negative(value: sympy.Expr, product: Callable[..., sympy.Expr] = sympy.Mul) -> sympy.Expr:
+    """Minus a value; `product` joins −1 and its number."""
     if isinstance(value, Filled):
         return Filled(*value.shape, -value.number)
     if isinstance(value, Quotient):
-        return Quotient(negative(value.matrix), value.divisor)
-    return scaled(sympy.S.NegativeOne, value)
+        return Quotient(negative(value.matrix, product), value.divisor)
+    return scaled(sympy.S.NegativeOne, value, product)
 
 
 def plus(terms: Sequence[sympy.Expr]) -> sympy.Expr:

@@ -8,7 +8,7 @@ it is multiplied by, and a number, column or row that is added to a matrix is re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, reduce
+from functools import reduce
 from inspect import signature
 from itertools import pairwise
 
@@ -27,9 +27,7 @@ from symattn.nodes.masks import Causal
 from symattn.nodes.operators import (
     Shape,
     chain,
-    coefficient,
     factors_of,
-    multiple,
     negative,
     scaled,
     shape_in,
@@ -120,7 +118,7 @@ class Writer:
             case Apart("T", (part,)):
                 return self._turned(self.made(part))
             case Apart("neg", (part,)):
-                return self._negative(self.made(part))
+                return negative(self.made(part), self._product)
             case Apart("inv", (part,)):
                 inner = self.made(part)
                 if _is_matrix(inner):
@@ -165,24 +163,25 @@ class Writer:
 
     def _times(self, values: Sequence[sympy.Expr]) -> sympy.Expr:
         numbers, matrices = factors_of(values)
-        scalar = self._number(sympy.Mul, *numbers)
+        scalar = self._product(*numbers)
         if not matrices:
             return scalar
         ends = pairwise(matrices)
         if all((one.shape[1] == 1) == (other.shape[0] == 1) for one, other in ends):
-            return self._scaled(scalar, chain([f for value in matrices for f in _factors(value)]))
+            out = chain([f for value in matrices for f in _factors(value)])
+            return scaled(scalar, out, self._product)
         wide = [value for value in matrices if tuple(value.shape) != (1, 1)]
         out = chain([f for value in wide for f in _factors(value)])
         shape = (wide[0].shape[0], wide[-1].shape[1])
         for value in matrices:
             if tuple(value.shape) == (1, 1):  # a product that is 1 × 1 scales the others
                 out = sympy.HadamardProduct(spread(value, (1, 1), shape), out)
-        return self._scaled(scalar, out)
+        return scaled(scalar, out, self._product)
 
     def _over(self, top: sympy.Expr, bottom: sympy.Expr) -> sympy.Expr:
         if not _is_matrix(bottom):
             if not _is_matrix(top):
-                return self._number(sympy.Mul, top, self._inverse(bottom))
+                return self._product(top, self._inverse(bottom))
             if bottom.doit() == 0:
                 raise ReadError("it divides by 0, which has no value")
             return Quotient(top, bottom)
@@ -228,17 +227,9 @@ class Writer:
         """1 over a number."""
         return self._number(sympy.Pow, number, sympy.S.NegativeOne)
 
-    def _scaled(self, number: sympy.Expr, value: sympy.Expr) -> sympy.Expr:
-        """A number times a matrix, before the number that it has."""
-        own, factors = coefficient(value)
-        return multiple(number if own == 1 else self._number(sympy.Mul, number, own), factors)
-
-    def _negative(self, value: sympy.Expr) -> sympy.Expr:
-        """Minus a value."""
-        if isinstance(value, Quotient):
-            return Quotient(self._negative(value.matrix), value.divisor)
-        join = self._scaled if _is_matrix(value) else partial(self._number, sympy.Mul)
-        return join(sympy.S.NegativeOne, value)
+    def _product(self, *numbers: sympy.Expr) -> sympy.Expr:
+        """A product of numbers."""
+        return self._number(sympy.Mul, *numbers)
 
     def _of_number(self, name: str, number: sympy.Expr) -> sympy.Expr:
         function = _SCALAR.get(name)
@@ -248,10 +239,8 @@ class Writer:
             raise ReadError(f"{name} of a number is not known here; say the letter's shape")
         if name in ("√", "ln") and not number.is_nonnegative:
             self.needs.append(number)
-        if name == "ln" and number.doit().is_nonpositive:
-            raise ReadError(
-                f"{number.doit()} has no real logarithm; only positive numbers have one"
-            )
+        if name == "ln" and (plain := number.doit()).is_nonpositive:
+            raise ReadError(f"{plain} has no real logarithm; only positive numbers have one")
         if name == "√":
             return self._number(sympy.Pow, number, sympy.S.Half)
         is_named = isinstance(function, type)  # else it is a formula
@@ -295,8 +284,7 @@ def put_in(expr: sympy.Basic, values: Mapping[sympy.Basic, sympy.Basic]) -> symp
     parts = [put_in(part, values) for part in expr.args]
     if all(new is old for new, old in zip(parts, expr.args, strict=True)):
         return expr
-    symbols = set[sympy.Basic]().union(*(part.free_symbols for part in parts))
-    if type(expr) in _JOINED and not all(symbol.is_integer for symbol in symbols):
+    if type(expr) in _JOINED and not all(s.is_integer for part in parts for s in part.free_symbols):
         return expr.func(*parts, evaluate=False)
     return expr.func(*parts)
 

@@ -68,23 +68,17 @@ class Exporting(Replay):
 def exported(certificate: Data, name: str = "statement") -> str:
     """The file of Rocq. Raises `Refused` for what has no lemma or no term there yet."""
     goal, uses, proof = goal_of(certificate["statement"]), certificate["uses"], certificate["proof"]
-    one, other = sides_of(goal)[:2]
-    if one == other:
+    sides = sides_of(goal)
+    if sides[0] == sides[1]:
         raise Refused("both sides are the same expression, so that a theorem would say nothing")
     if certificate["letters_only"] and not proof.get("same"):
         proof = Tracing(goal, uses, False).proof(goal, [])
-    sides = sides_of(goal)
     wide = {str(size) for size in getattr(goal.left, "shape", ())}  # an entry is within them
     blocks = {node for side in sides for node in side.atoms(Concat)}  # entries in blocks
     needed = divided(goal, sides) | {*_counted(proof)}
     needed |= {size.name for one in blocks for size in one.shape[one.axis].free_symbols}
     sizes = [one for one in sizes_in(sides) if one not in wide | needed]
-    replay = _replayed(goal, uses, proof, frozenset())
-    for more in (sizes, *([one] for one in sizes)):
-        with suppress(Refused):
-            replay = _replayed(goal, uses, proof, replay.empty.union(more))
-        if replay.empty.issuperset(sizes):
-            break
+    replay = _freest(goal, uses, proof, sizes)
     document = Document(replay, identifier(name.replace("-", "_")), proof)
     document.empty = replay.empty.union(wide - needed)
     return document.text(certificate)
@@ -98,6 +92,17 @@ def _counted(proof: Data) -> Iterator[str]:
         if read_size(proof["least"]).is_Integer:
             yield proof["split"]
         yield from chain.from_iterable(map(_counted, proof["cases"]))
+
+
+def _freest(goal: Goal, uses: Sequence[Data], proof: Data, sizes: Sequence[str]) -> Exporting:
+    """The replay of a proof in which as many as can be of these sizes may be 0."""
+    with suppress(Refused):
+        return _replayed(goal, uses, proof, frozenset(sizes))
+    replay = _replayed(goal, uses, proof, frozenset())
+    for one in sizes:
+        with suppress(Refused):
+            replay = _replayed(goal, uses, proof, replay.empty | {one})
+    return replay
 
 
 def _replayed(goal: Goal, uses: Sequence[Data], proof: Data, empty: frozenset[str]) -> Exporting:
