@@ -13,7 +13,8 @@ from tests.processes import environment, python
 SAMPLE = """
 import sys
 from pathlib import Path
-from symattn import Notation, document, latex, text
+from symattn import Notation, document, equal, latex, text
+from symattn.algebra.rocq.export import exported
 from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS
 from symattn.errors import SymattnError
@@ -44,6 +45,7 @@ for row in VARIANTS:
                     print(document(what, form))
                 except SymattnError as problem:
                     print(problem)
+print(exported(equal("norm2(A + B) = norm2(A) + norm2(B) + 2 rowsum(A ∘ B)").certificate))
 for path in sorted(Path(sys.argv[1]).glob("*.toml")):
     sheet = read_worksheet(path)
     if sheet.claims:

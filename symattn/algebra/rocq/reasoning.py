@@ -24,7 +24,7 @@ from symattn.algebra.rocq.equations import (
 )
 from symattn.algebra.rocq.terms import FUNCTION_OF, FUNCTIONS, bracketed, scalar
 from symattn.algebra.rocq.texts import Assumed, Spelling, sign_of
-from symattn.algebra.texts import Atom, Mono, Poly, terms_of
+from symattn.algebra.texts import Atom, Mono, Poly, spelled, terms_of
 
 
 class Knowing(Checker):
@@ -114,7 +114,7 @@ class Reasoning(Spelling):
         inside = self.opened_up(polys)
         above, below = ({atom for atom, p in inside if (p > 0) is way} for way in (True, False))
         names_: dict[Any, str] = {}
-        for atom in sorted({atom for atom, _ in inside if atom[0] != "poly"}, key=str):
+        for atom in sorted({atom for atom, _ in inside if atom[0] != "poly"}, key=spelled):
             names_[atom] = f"x{len(names_)}"
         divided = re.search(r"/ \(*@|@[^@]*\^-1", texts)
         if divided or above & below or any(atom[0] == "poly" for atom in below):
@@ -168,7 +168,7 @@ class Reasoning(Spelling):
         for atom, name in names_.items():
             if atom in positive:
                 yield f"0 < {name}", "ltac:(pos)"
-        for atom in sorted({*names_, *divided} - positive, key=str):
+        for atom in sorted({*names_, *divided} - positive, key=spelled):
             if self.is_assumed(atom) == "0 !=":
                 text = names_.get(atom) or self.atom(atom, None, names_)
                 yield f"{text} != 0", "ltac:(nz)"
