@@ -141,12 +141,6 @@ def product_text(words: Sequence[str]) -> str:
     return " * ".join(map(bracketed, words)) if len(words) > 1 else "".join(words) or "1"
 
 
-def to_power(text: str, turns: int) -> str:
-    """A text to a whole power."""
-    word = text if turns > 0 else f"{bracketed(text)}^-1"
-    return word if abs(turns) == 1 else f"{bracketed(word)} ^+ {abs(turns)}"
-
-
 def nested(texts: Sequence[str]) -> str:
     """A + (b + (c + …))."""
     *before, out = texts

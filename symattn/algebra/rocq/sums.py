@@ -29,13 +29,12 @@ from symattn.algebra.rocq.equations import (
     sum_text,
     summed_text,
     times_script,
-    to_power,
     turned,
     weighted_text,
     within,
 )
 from symattn.algebra.rocq.reasoning import Functions
-from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, identifier, nat, plain
+from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, identifier, nat, plain, to_power
 from symattn.algebra.rocq.texts import same_entry
 from symattn.algebra.sums import Along, Step
 from symattn.algebra.texts import Atom, Factors, Items, Mono, Poly, atoms_of, terms_of

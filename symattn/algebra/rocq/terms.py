@@ -215,14 +215,14 @@ def scalar(value: sympy.Basic, leaf: Callable[[sympy.Basic], str]) -> str:
         case sympy.Mul():
             return f"({' * '.join(map(inner, value.args))})"
         case sympy.Pow(exp=sympy.Integer() as power) if power > 0:
-            return to_power(inner(value.base), int(power))
+            return bracketed(to_power(inner(value.base), int(power)))
     return leaf(value)
 
 
-def to_power(base: str, power: int) -> str:
-    """A whole power of a number."""
-    text = base if abs(power) == 1 else f"{bracketed(base)} ^+ {abs(power)}"
-    return f"({text})" if power > 0 else f"(({text})^-1)"
+def to_power(text: str, turns: int) -> str:
+    """A text to a whole power."""
+    word = text if turns > 0 else f"{bracketed(text)}^-1"
+    return word if abs(turns) == 1 else f"{bracketed(word)} ^+ {abs(turns)}"
 
 
 def number(value: sympy.Basic) -> str:
@@ -238,7 +238,7 @@ def leaf_text(value: sympy.Basic) -> str:
         case sympy.Symbol():
             return identifier(value.name)
         case sympy.Pow(base=base, exp=sympy.Rational() as power):
-            return to_power(root(number(base), int(power.q)), int(power.p))
+            return bracketed(to_power(root(number(base), int(power.q)), int(power.p)))
         case sympy.exp(args=(inner,)):
             return f"(e {bracketed(number(inner))})"
         case sympy.tanh(args=(inner,)) | sympy.log(args=(inner,)) | sympy.Abs(args=(inner,)):

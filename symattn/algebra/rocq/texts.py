@@ -17,7 +17,7 @@ from symattn.algebra.certificate import Checker
 from symattn.algebra.forms import Env, Refused, linear, variable
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import Divisor
-from symattn.algebra.rocq.equations import product_text, summed_text, to_power
+from symattn.algebra.rocq.equations import product_text, summed_text
 from symattn.algebra.rocq.terms import (
     FUNCTIONS,
     Places,
@@ -30,6 +30,7 @@ from symattn.algebra.rocq.terms import (
     plain,
     root,
     scalar,
+    to_power,
 )
 from symattn.algebra.sums import Step
 from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, spelled, terms_of

@@ -32,11 +32,10 @@ from symattn.algebra.rocq.equations import (
     some,
     sum_text,
     summed_text,
-    to_power,
     turned,
     within,
 )
-from symattn.algebra.rocq.terms import bracketed, fraction, identifier, nat
+from symattn.algebra.rocq.terms import bracketed, fraction, identifier, nat, to_power
 from symattn.algebra.rocq.texts import operation, same_entry
 from symattn.algebra.scope import Needs
 from symattn.algebra.sums import Found, Step
