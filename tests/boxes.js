@@ -62,6 +62,9 @@ async (isPaper = false) => {
     return isBelow && pair === "#stage .bar,page";
   };
 
+  // The limits of a sum may stand out of the brackets about it.
+  const heightOf = (element) => (element.matches("munderover") ? element.firstElementChild : element).getBoundingClientRect().height;
+
   function measure(state) {
     const say = (words) => found.push(`${state}: ${words}`);
     const { scrollWidth } = document.documentElement;
@@ -93,7 +96,8 @@ async (isPaper = false) => {
       }
     });
     for (const sign of all('mo[stretchy="true"]')) {
-      const [own, whole] = [sign, sign.parentElement].map((element) => element.getBoundingClientRect().height);
+      const whole = Math.max(...[...sign.parentElement.children].map(heightOf));
+      const own = heightOf(sign);
       if (own && own < 0.85 * whole) say(`"${sign.textContent}" is ${own.toFixed()} of ${whole.toFixed()} pixels high`);
     }
     if (isPaper) return;

@@ -21,6 +21,7 @@ PARTS = (
     "certified.js",  # numbers with proven digits
     "reading.js",  # numbers as people type them
     "rules.js",  # of what an entry is made; worked lines
+    "wrapped.js",  # formulas that are wider than a row
     "state.js",  # what was changed, and what follows from it
     "cells.js",
     "influence.js",  # what an entry reaches, and the products it is the sum of

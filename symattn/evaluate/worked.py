@@ -33,6 +33,9 @@ from symattn.step import COLUMN, HEAD, ROW, Step
 #: A line, and how many digits beyond the usual ones each of its stages has.
 _Line: TypeAlias = tuple[Tree, Mapping[Kind, int]]
 
+#: A stage behind its sign.
+_Link: TypeAlias = tuple[t.Op, Tree]
+
 
 def worked(
     evaluation: Values,
@@ -121,12 +124,26 @@ def _line(stages: Stages, left: Tree, stated: Rule, letter: str, place: Place) -
         return t.row(equation, t.Text(" since "), because), {}
     if notation.exact:
         exact = simplified(numbers.evaluation.exact(letter)[place])
-        return t.equation(left, *_exact_links(stages, rule, exact)), {}
+        return t.equation(left, *_readable(_exact_links(stages, rule, exact), notation)), {}
     made, used = stages.stages(rule, _STAGES, result)
     links = [*_links(stages, rule, made, result)]
     settled = numbers.settled(rule) if result.exact and links[-1][0] == t.APPROX else None
     links = links if settled is None else [*_settled_links(stages, (rule, settled), result)]
-    return t.equation(left, *links), used
+    return t.equation(left, *_readable(links, notation)), used
+
+
+def _readable(links: Iterable[_Link], notation: Notation) -> Iterator[_Link]:
+    """The links up to the value, with ⋯ for stages of more numbers than one reads."""
+    *stages, value = links
+    most = 8 * notation.limit
+    before: Tree | None = None
+    for sign, stage in stages:
+        numbers = sum(isinstance(part, t.Num) for part in t.parts(stage))
+        tree = t.DOTS if 0 < most < numbers else stage
+        if tree != before:
+            yield sign, tree
+        before = tree
+    yield value
 
 
 def _unfolded(evaluation: Values, expr: MatrixExpr, notation: Notation) -> Rule:
@@ -141,9 +158,7 @@ def _unfolded(evaluation: Values, expr: MatrixExpr, notation: Notation) -> Rule:
     return rule
 
 
-def _links(
-    stages: Stages, rule: Rule, made: Sequence[Stage], result: Digits
-) -> Iterator[tuple[t.Op, Tree]]:
+def _links(stages: Stages, rule: Rule, made: Sequence[Stage], result: Digits) -> Iterator[_Link]:
     """The stages of the line, each with ``=`` while all digits are exact, then ``≈``."""
     exact_so_far, before = True, None
     if isinstance(rule, r.Entry):
@@ -160,9 +175,7 @@ def _links(
         yield (t.EQUALS if certain and result.exact else t.APPROX), final
 
 
-def _settled_links(
-    stages: Stages, rules: tuple[Rule, Rule], result: Digits
-) -> Iterator[tuple[t.Op, Tree]]:
+def _settled_links(stages: Stages, rules: tuple[Rule, Rule], result: Digits) -> Iterator[_Link]:
     """e^x/(e^x + e^(−∞)) = e^x/(e^x + 0) = 1: nothing is rounded on the way."""
     before: Tree | None = None
     for rule in rules:
@@ -173,7 +186,7 @@ def _settled_links(
     yield t.EQUALS, number(result.text)
 
 
-def _exact_links(stages: Stages, rule: Rule, result: sympy.Expr) -> Iterator[tuple[t.Op, Tree]]:
+def _exact_links(stages: Stages, rule: Rule, result: sympy.Expr) -> Iterator[_Link]:
     """The operands put in exactly, and the exact result, all in one form."""
     numbers = stages.numbers
     operands = map(numbers.exact, r.entries(rule))

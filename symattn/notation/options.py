@@ -55,7 +55,8 @@ class Notation(Changed):
       next free letter.
     - `head_index`: that of a head stands above in brackets, Q⁽ʰ⁾ (``above``), or below, Q_h.
     - `digits`: decimals shown; `exact`: show exact values instead; `rounding` of ties.
-    - `limit`: matrices and sums longer than this are shown with ⋯; 0 for no limit.
+    - `limit`: matrices and sums longer than this are shown with ⋯, and so are stages of a worked
+      line with more than eight times as many numbers; 0 for no limit.
     - `layout`: the value of a product is a matrix (``matrix``) or stands in Falk's scheme
       (``falk``): the second factor above it, the first on its left.
     - `steps`: the names of the steps that are shown; those between them are put into their

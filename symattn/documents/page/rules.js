@@ -394,7 +394,8 @@ function linksOf(env, [long, short] = printersOf(env)) {
   let last = "";
   for (const [print, collapsed] of [[long, false], [short, true]]) {
     if (!print) continue;
-    const stage = spell(rule, env, collapsed, print).markup;
+    const written = spell(rule, env, collapsed, print).markup;
+    const stage = data.limit && written.split("<mn>").length > 8 * data.limit + 1 ? mo("⋯") : written;
     if (stage === last || bare(stage) === bare(result)) continue;
     last = stage;
     links.push([mo(exact && !collapsed ? "=" : "≈"), stage]);

@@ -312,7 +312,7 @@ function keepRoom() {
     box.replaceChildren();
     const copies = frames.map((frame) => { const copy = box.cloneNode(); fill(copy, frame); return copy; });
     box.after(...copies);
-    copies.forEach(breakSums);
+    copies.forEach(wrapLine);
     const tallest = Math.max(...copies.map((copy) => copy.offsetHeight));
     for (const copy of copies) copy.remove();
     box.style.minHeight = `${tallest}px`;
@@ -386,7 +386,6 @@ function paintFrame(at) {
   stage.classList.toggle("closing", Boolean(frame.closes));
   const line = $(".line.now", stage);
   line.innerHTML = lineOf(frame);
-  breakSums(line);
   reachable([line]);
   const where = $(".where", stage);
   where.replaceChildren(...sentenceOf(frame));
@@ -437,21 +436,6 @@ function lineOf(frame) {
 
 // Parts of a line, of which one goes on below where there is no room beside the last.
 const inParts = (parts) => parts.map(([first, ...rest]) => inMath(first.replace(/^<mo>/, '<mo form="infix">'), ...rest)).join("");
-
-// A sum that is wider than the line goes on below before its signs, and so does a sum that is a term of it.
-function breakSums(line) {
-  for (let math = line.firstElementChild; math; math = math.nextElementSibling) {
-    if (math.getBoundingClientRect().width <= line.clientWidth) continue;
-    const sum = math.firstChild.lastElementChild;
-    for (const sign of [...sum.children].filter((part, k) => k && part.matches("mo") && /^[+−]$/.test(part.textContent)).reverse()) {
-      const terms = [];
-      for (let part = sign; part; part = part.nextElementSibling) terms.push(part);
-      math.insertAdjacentHTML("afterend", inMath());
-      sign.setAttribute("form", "infix");
-      math.nextSibling.firstChild.append(...terms);
-    }
-  }
-}
 
 // How the lines of a step are printed, all with as many decimals, those from which each follows: how many more than usual.
 function together() {

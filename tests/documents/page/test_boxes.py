@@ -67,16 +67,12 @@ def faults(in_browser: InBrowser, document: str, browser: str, *sights: str) -> 
 
 
 def measured() -> list[Any]:
-    """Every page on every screen and on paper, and what of it is measured in the usual run.
-
-    Equations of one's own are not measured on paper: some have lines that no sheet is wide enough
-    for, and Firefox prints the whole page smaller.
-    """
+    """Every page on every screen and on paper, and what of it is measured in the usual run."""
     usual = [pytest.param(name, sights, id=name) for name, sights in USUAL.items()]
     return usual + [
         pytest.param(
             name,
-            SCREENS if name in WORKS else (*SCREENS, "paper"),
+            (*SCREENS, "paper"),
             id=f"{name}-everywhere",
             marks=pytest.mark.nightly,
         )

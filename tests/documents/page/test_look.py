@@ -76,12 +76,3 @@ def test_forced_colours_outline_what_is_lit_alone(opened: Callable[..., Any]) ->
     dull = page.locator("#stage .entry:not(.lit,.focal,.empty)")
     assert set(dull.evaluate_all(style)) == {"none"}
     assert set(page.locator("#stage .lit").evaluate_all(style)) == {"solid"}
-
-
-def test_a_long_line_goes_on_below_on_paper(opened: Callable[..., Any]) -> None:
-    page = opened(variant_page("cached-llama"), 680)  # A4 between its margins
-    out = """(lines) => lines.filter((line) => [...line.querySelectorAll("mi, mn, mo")].some(
-        (sign) => sign.getBoundingClientRect().right > innerWidth)).map((line) => line.innerText)"""
-    assert page.locator(".worked").evaluate_all(out)
-    page.emulate_media(media="print")
-    assert page.locator(".worked").evaluate_all(out) == []
