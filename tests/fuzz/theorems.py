@@ -120,12 +120,19 @@ def changed(goal: Goal, kind: str, rng: random.Random) -> Goal | None:
 # ---- numbers -----------------------------------------------------------------------------------
 
 
-def drawn(goal: Goal, random_: np.random.Generator) -> dict[Any, Any]:
-    """Values of sizes, numbers and letters, the last by their names."""
+def named(goal: Goal) -> tuple[set[Any], set[Any]]:
+    """The letters of a statement, and its sizes and numbers."""
     parts = [part for side in (goal.left, goal.right) for part in sympy.preorder_traversal(side)]
     letters = {part for part in parts if isinstance(part, sympy.MatrixSymbol)}
     symbols = {s for side in (goal.left, goal.right) for s in side.free_symbols if s.is_Symbol}
-    symbols |= {s for one in letters for size in one.shape for s in size.free_symbols}
+    return letters, symbols | {
+        s for one in letters for size in one.shape for s in size.free_symbols
+    }
+
+
+def drawn(goal: Goal, random_: np.random.Generator) -> dict[Any, Any]:
+    """Values of sizes, numbers and letters, the last by their names."""
+    letters, symbols = named(goal)
     sizes = [one for one in sorted(symbols, key=str) if one.is_integer]
     out: dict[Any, Any] = dict(
         zip(sizes, map(int, random_.permutation(len(sizes)) + 2), strict=True)
@@ -162,11 +169,11 @@ class Judged:
     is_true: bool
 
 
-def unfilled(text: str) -> frozenset[str]:
+def unfilled(goal: Goal, text: str) -> frozenset[str]:
     """The sizes of which the theorem of a file does not say that they are not 0."""
-    found = theorem(text)
-    sizes = {name for name, kind in found.variables.items() if kind == "nat"}
-    return frozenset(one for one in sizes if f"(0 < {one})%N" not in found.hypotheses)
+    said = theorem(text).hypotheses
+    sizes = [str(one) for one in named(goal)[1] if one.is_integer]
+    return frozenset(one for one in sizes if f"(0 < {identifier(one)})%N" not in said)
 
 
 def judged(kind: str, goal: Goal, seed: int, empty: frozenset[str]) -> Judged:
@@ -303,12 +310,12 @@ def made(goal: Goal, text: str, rng: random.Random) -> Iterator[Judged]:
         if other is not None and other not in seen:
             seen.add(other)
             with suppress(SymattnError):  # what has no term
-                yield judged(kind, other, number, unfilled(text))
+                yield judged(kind, other, number, unfilled(goal, text))
 
 
 def tried(rocq: Rocq, goal: Goal, text: str, rng: random.Random) -> Iterator[tuple[Judged, str]]:
     """What becomes of the statements that are made of one."""
-    itself = judged("none", goal, 0, unfilled(text))
+    itself = judged("none", goal, 0, unfilled(goal, text))
     others = [*made(goal, text, rng)]
     answers = rocq.accepted(text, [itself.statement, *(one.statement for one in others)])
     for one, (formed, accepted) in zip([itself, *others], answers, strict=True):
