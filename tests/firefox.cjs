@@ -9,8 +9,8 @@ const walk = readFileSync(join(__dirname, "stage_walk.js"), "utf8").replace(/^\/
 // Lines of which a sign is not in the box, nor to be reached by scrolling it.
 const clippedOf = (page) => page.$$eval(".line, .worked", (boxes) => boxes.map((box) => {
   const signs = [...box.querySelectorAll("mi, mn, mo, mtext")].map((sign) => sign.getBoundingClientRect());
-  const { left, bottom } = box.getBoundingClientRect();
-  const right = left + box.clientLeft + box.scrollWidth - box.scrollLeft;
+  const { left, right: end, bottom } = box.getBoundingClientRect();
+  const right = Math.max(end, left + box.clientLeft + box.scrollWidth - box.scrollLeft); // which are whole pixels
   const out = Math.max(...signs.map((sign) => Math.max(sign.right - right, sign.bottom - bottom)));
   return out <= 0 ? "" : `${box.textContent} by ${out}`;
 }).filter(Boolean));

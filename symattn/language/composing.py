@@ -100,12 +100,13 @@ def composed(expr: MatrixExpr, made: Sequence[Step], letter: str = "") -> tuple[
 
 def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tuple[str, str]]:
     match expr:
-        case (
-            LineProduct(matrix=Norm() as norm)
-            | PlusVector(matrix=Norm() as norm)
-            | PlusVector(matrix=LineProduct(matrix=Norm() as norm))
-        ):
-            yield norm.heading, norm.reason
+        case LineProduct(matrix=Norm() as norm):
+            yield norm.heading, f"{norm.reason[:-1]}; then {_multiplied(expr)}."
+        case PlusVector(matrix=Norm() as norm):
+            yield norm.heading, f"{norm.reason[:-1]}; then {_added(expr)}."
+        case PlusVector(matrix=LineProduct(matrix=Norm() as norm)):
+            done = f"{_multiplied(expr.matrix)}, and {_added(expr)}"
+            yield norm.heading, f"{norm.reason[:-1]}; then {done}."
         case Quotient(matrix=sympy.MatMul() as product) if rows := _of_rows(product):
             one, other = rows
             by_width = expr.divisor**2 == product.args[0].cols
@@ -156,6 +157,14 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
             yield expr.heading, expr.reason
         case Applied():
             yield "", "The function is applied to every entry."
+
+
+def _multiplied(expr: MatrixExpr) -> str:
+    return f"every {('column', 'row')[expr.axis]} is multiplied by a number of its own"
+
+
+def _added(expr: MatrixExpr) -> str:
+    return f"a vector is added to every {('column', 'row')[expr.axis]}"
 
 
 def _needs(expr: MatrixExpr, letter: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> bool:

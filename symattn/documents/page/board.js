@@ -11,6 +11,7 @@ function changeBoard() {
   if (on) document.documentElement.requestFullscreen?.().catch(() => {}); // where the browser lets a page
   else if (document.fullscreenElement) document.exitFullscreen();
   mountStep(scene.item, scene.at);
+  $("#stage-heading").focus();
 }
 
 function showNext() {

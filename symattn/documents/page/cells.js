@@ -164,7 +164,7 @@ function level(table) {
 document.addEventListener("keydown", (event) => {
   const { target, ctrlKey, metaKey } = event;
   if (event.altKey) return;
-  if (target.tagName === "INPUT" && event.key === "Enter") target.blur();
+  if (target.tagName === "INPUT" && event.key === "Enter") { target.blur(); target.focus(); }
   const isCommand = ctrlKey || metaKey;
   if (event.key !== "Escape" && target.matches(isCommand ? "input:not([type=range]), textarea" : "input, select, textarea")) return;
   const cell = target.closest("td[data-c]");

@@ -35,6 +35,7 @@ function change(cell, first = null) {
 function shut(input, given_up = false) {
   const cell = input.parentElement;
   if (!cell || (!given_up && input.getAttribute("aria-invalid") === "true")) return false;
+  if (given_up) fill(input); // a field that is taken away is left, and what stands in it would count
   cell.replaceChildren(cell.entry.text);
   refresh(cell.closest("table"));
   return true;

@@ -1,7 +1,8 @@
 """Colours of the page, each pair of text and ground chosen by computed contrast.
 
 Contrast is that of WCAG 2.2: (L₁ + 0.05)/(L₂ + 0.05) of relative luminances. The ramp is one hue
-from light to dark (dark to light in the dark scheme), so that it reads without colour vision.
+from light to dark (dark to light in the dark scheme), so that it reads without colour vision: that
+of the weights, as tokens have hues that no matrix has.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ SHADES = 11
 _INKS = ("#000000", "#ffffff")  # of which one always has more than 4.5 to 1
 
 _RAMPS: Mapping[str, tuple[str, str]] = {
-    "light": ("#f4f7fb", "#08407e"),
-    "dark": ("#1b232e", "#a9d2ff"),
+    "light": ("#f8f4fb", "#53237a"),
+    "dark": ("#231c2e", "#d9b8f2"),
 }
 
 #: The lines across a cell whose key is masked, by scheme.

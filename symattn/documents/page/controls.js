@@ -96,7 +96,7 @@ function openMenu(open) {
 $("#more").addEventListener("click", () => openMenu($("#menu").hidden));
 keysWhile(() => !$("#menu").hidden, { Escape() { openMenu(false); $("#more").focus(); } });
 
-$("#reset").addEventListener("click", () => { startAnew(); changed(""); });
+$("#reset").addEventListener("click", () => { startAnew(); changed(""); $("#more").focus(); }); // it goes
 
 nowAndSettled(() => {
   document.body.classList.toggle("live", Boolean(live));

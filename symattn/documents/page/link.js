@@ -33,7 +33,7 @@ function travel(from, to) {
   restore(last);
   recompute();
   for (const input of $$("td input")) fill(input);
-  told = "";
+  told = $("#said").textContent = "";
   tellState();
   remember();
 }

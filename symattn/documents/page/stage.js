@@ -332,7 +332,9 @@ function tellStep() {
   parts.sort((one, other) => other.matches(".formula") - one.matches(".formula"));
   const source = scene.item === route[0] && acts.find(isSource);
   if (source) parts.push(make("a", "Where queries, keys and values come from", { href: `#${source.name}`, class: "before" }));
+  const wasIn = $(".heading", stage).contains(document.activeElement);
   $(".heading", stage).replaceChildren(heading, ...parts);
+  if (wasIn) heading.focus({ preventScroll: true });
   reachable();
 }
 
@@ -389,7 +391,7 @@ function paintFrame(at) {
   reachable([line]);
   const where = $(".where", stage);
   where.replaceChildren(...sentenceOf(frame));
-  const words = frame.closes ? $(".seen", stage).innerText : where.textContent;
+  const words = spoken(frame.closes ? $(".seen", stage) : where);
   if (playing === null) $("#said").textContent = words;
   const slider = $("#frame");
   slider.value = Math.max(scene.walk.findIndex((one) => one.item === item && one.at === at), 0);

@@ -19,7 +19,12 @@ function pictured(item) {
 }
 
 function drawStrip() {
-  for (const [name, link] of links) write(link.firstChild, pictured(drawnOn.get(name)));
+  for (const [name, link] of links) {
+    const item = drawnOn.get(name);
+    const symbol = symbolIn(item, headOf(item)) ?? symbolIn(item);
+    write(link.firstChild, pictured(item));
+    if (symbol) write($(".symbol", link), `<math>${symbol.outerHTML}</math>`);
+  }
 }
 
 // What a reader goes to grows out of its small picture.
@@ -55,10 +60,8 @@ contents.addEventListener("keydown", (event) => {
 contents.addEventListener("focusin", (event) => stopOn(event.target, links.values()));
 
 for (const link of links.values()) {
-  const item = drawnOn.get(link.hash.slice(1));
-  const symbol = item && symbolIn(item);
-  if (symbol) link.prepend(makeOf("span", `<math>${symbol.outerHTML}</math>`, { class: `symbol in-${item.role ?? ""}`, "aria-hidden": "true" }));
-  link.prepend(make("span", "", { class: "drawing" }));
+  const { role = "" } = drawnOn.get(link.hash.slice(1)) ?? {};
+  link.prepend(make("span", "", { class: "drawing" }), make("span", "", { class: `symbol in-${role}`, "aria-hidden": "true" }));
 }
 contents.classList.add("drawn");
 nowAndSettled(drawStrip);

@@ -42,7 +42,7 @@ whenSettled(() => {
   for (const [one, buttons] of buttonsOf)
     for (const button of buttons) {
       button.ariaPressed = supposed === one;
-      if (supposed === one || !supposed) $(".tell", button.parentElement).textContent = supposed ? one.tell : "";
+      if (supposed === one || !supposed) $(".tell", button.parentElement).textContent = supposed ? `The right way: ${one.tell}` : "";
     }
   for (const item of acts) sectionOf(item).classList.toggle("otherwise", Boolean(supposed?.rules[item.letter]));
   if (told_before) for (const [key, some] of cells) for (const cell of some) cell.classList.toggle("differs", supposed !== null && cell.textContent !== told_before.get(key));

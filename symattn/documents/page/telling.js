@@ -130,3 +130,11 @@ function seenCard() {
   button.addEventListener("click", copyLink);
   return make("div", [...told.map((words) => make("p", words)), button], { class: "seen" });
 }
+
+// A sentence with its formulas as they are said, without the controls in it.
+function spoken(element) {
+  const copy = element.cloneNode(true);
+  for (const control of $$("button", copy)) control.remove();
+  for (const [place, sign] of [["msqrt", "√"], ["msup > :last-child", "^"], ["mfrac > :last-child", "/"], ["p, li", " "]]) for (const one of $$(place, copy)) one.prepend(sign);
+  return copy.textContent.trim();
+}

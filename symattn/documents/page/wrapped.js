@@ -1,8 +1,7 @@
 // Formulas that are wider than a row, cut as one does by hand: before = and ≈, before + and −, before a factor, and inside
 // the widest one. A fraction that is too wide by itself is written with a slash, and e^x as exp(x), so that they can be cut.
 
-const [ROOM, SUMS, FACTORS] = [60, /^[=≈+−]$/, /^[·∘/\u2062]$/]; // characters, and signs to cut before
-
+const [ROOM, SUMS, FACTORS] = [60, /^[=≈+−]$/, /^[·∘/\u2062]$/]; // characters, signs to cut before
 const isSign = (part, signs) => part?.localName === "mo" && signs.test(part.textContent);
 const isFence = (part) => part?.localName === "mrow" && /^[([]$/.test(part.firstElementChild?.textContent);
 const inRow = (...parts) => { const row = makeOf("div", inMath()).firstChild.firstChild; row.append(...parts); return row; };
@@ -28,15 +27,19 @@ function flat(part) {
   if (part.localName === "mfrac") return [operand(one, SUMS), ...inlined(mo("/")), operand(other, /./)];
   if (part.localName === "msup" && one.textContent === "e") return [...inlined("<mi>exp</mi>", mo("\u2061")), inBrackets(other)];
   if (part.localName === "mtable" && part.children.length === 1) return [...one.children].flatMap((cell, k) => [...(k ? inlined(mo(",")) : []), ...cell.children]);
-  return part.localName === "msqrt" && [...inlined('<mo form="prefix">√</mo>'), inBrackets(inRow(...part.children))];
+  const [power] = part.localName === "msqrt" ? inlined("<msup><mn>1</mn><mn>1/2</mn></msup>") : [];
+  power?.firstChild.replaceWith(inBrackets(inRow(...part.children)));
+  return power && [power];
 }
 
-// Parts in pieces that are no wider than a row, as far as they can be cut.
-function cut(whole) {
-  if (spanOf(...whole) <= ROOM) return [whole];
+// Parts in pieces that are no wider than a row, as far as they can be cut; sums, even where only wider than `room`.
+function cut(whole, room = ROOM) {
   const parts = whole.flatMap(partsOf);
-  for (const signs of [SUMS, FACTORS]) {
-    const cuts = [...parts.keys()].filter((k) => k && isSign(parts[k], signs) && parts[k].getAttribute("form") !== "prefix" && !isSign(parts[k - 1], /^[^)\]]$/));
+  for (const [signs, least, aside] of [[SUMS, room, 0], [FACTORS, ROOM, ROOM / 4]]) {
+    if (spanOf(...whole) <= least) return [whole];
+    const found = [...parts.keys()].filter((k) => k && isSign(parts[k], signs) && parts[k].getAttribute("form") !== "prefix" && !isSign(parts[k - 1], /^[^)\]]$/)
+      && (!aside || Math.min(spanOf(...parts.slice(0, k)), spanOf(...parts.slice(k))) >= aside));
+    const cuts = found.slice(Number(isSign(parts[found[0]], /^[=≈]$/))); // a name keeps its sign
     for (const k of cuts) setAll(parts[k], { form: "infix" }).textContent = parts[k].textContent.replace("\u2062", "·");
     if (cuts.length) return [0, ...cuts].flatMap((start, k) => cut(parts.slice(start, cuts[k])));
   }
@@ -48,10 +51,9 @@ function cut(whole) {
     const [opening, ...inner] = isFence(fence) ? fence.children : [];
     const [closing, pieces] = [inner.pop(), cut(inner)];
     if (pieces.length < 2) continue;
+    for (const bracket of [opening, closing]) setAll(bracket, { stretchy: "false" }); // both of one size
     if (fence !== part) fence.replaceWith(closing);
-    pieces[0].unshift(...before, opening);
-    pieces.at(-1).push(fence === part ? closing : part, ...after);
-    return pieces;
+    return [[...before, opening, ...pieces[0]], ...pieces.slice(1, -1), [...pieces.at(-1), fence === part ? closing : part, ...after]];
   }
   return [parts];
 }
@@ -59,7 +61,7 @@ function cut(whole) {
 // The formulas of a line go on below where they are cut.
 function wrapLine(line) {
   for (const math of $$(":scope > math", line)) {
-    const pieces = math.textContent.length > ROOM ? cut([...math.children]) : [];
+    const pieces = cut([...math.children], ROOM / 3);
     if (pieces.length > 1) math.replaceWith(...pieces.map((parts) => inRow(...parts).parentElement));
   }
 }

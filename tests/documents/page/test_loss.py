@@ -26,7 +26,7 @@ def test_the_page_states_it_and_keeps_it_up_to_date(opened: Callable[..., Any]) 
     page.locator("#loss_linear .home td[data-c]").click()
     where = page.locator("#origin .where").inner_text()
     assert where.startswith("loss linear.") and "row" not in where
-    line = page.locator("#loss_linear .worked math").evaluate("(m) => m.textContent")
+    line = page.locator("#loss_linear .worked").evaluate("(m) => m.textContent")
     assert line.endswith(then["loss_linear"].decimals(4)[0][0].replace("-", "−"))
     page.emulate_media(media="print")
     assert page.locator("#loss_linear .worked").is_visible()

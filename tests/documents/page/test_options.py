@@ -113,7 +113,7 @@ def test_claims_of_steps_that_are_left_out_are_counted(tmp_path: Path) -> None:
 
 def test_worked_lines_stand_without_values(tmp_path: Path, opened: Callable[..., Any]) -> None:
     page = opened(derived(tmp_path, CAUSAL, "--view", "formula,worked"))
-    assert page.locator("#weights .worked math").is_visible()
+    assert page.locator("#weights .worked math").first.is_visible()
     assert page.locator("#weights table").count() == 0
 
 

@@ -32,10 +32,11 @@ LONG = (
 #: What is left out of a page that wraps nothing.
 WRAPS = "boxes.forEach(wrapLine);"
 
-#: Numbers, letters and signs in their order, without brackets, e or exp, and the sign of a product.
-READ = """(lines) => lines.map((line) => [...line.querySelectorAll("mi, mn, mo, msup, mtext")]
-    .map((one) => one.children.length ? "" : one.textContent.trim())
-    .filter((text) => !/^(|e|exp|[·()⁡⁢√/,])$/.test(text)).join(" "))"""
+#: Numbers, letters and signs in their order, without brackets, signs of products, e and exp, and
+#: the root or the power of 1/2 that stands for it.
+READ = """(lines) => lines.map((line) => [...line.querySelectorAll("mi, mn, mo, mtext")]
+    .map((one) => one.textContent.trim())
+    .filter((text) => !/^(|e|exp|1\\/2|[·()⁡⁢√/,])$/.test(text)).join(" "))"""
 
 #: Signs of numbers that are spaced as those between two terms are, and the other way round.
 SPACED = """(signs) => signs.filter((one) => {
