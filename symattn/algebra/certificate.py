@@ -263,10 +263,10 @@ class Checker(Letters):
         return self.some(self.value(rule, env))
 
     def multiplied(self, parts: Sequence[Poly | None]) -> Poly | None:
-        """A product; −∞ times what is positive is −∞."""
+        """A product; −∞ times what is positive and never 0 is −∞."""
         out = reduce(times, (part for part in parts if part is not None), constant(1))
-        if None in parts and not self.all_positive(out):
-            raise Refused("−∞ times something that may be negative")
+        if None in parts and not self.never_zero(out):
+            raise Refused("−∞ times something that may be negative or 0")
         return None if None in parts else out
 
     # ---- conditions --------------------------------------------------------------------------

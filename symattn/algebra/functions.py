@@ -287,7 +287,7 @@ class Functions(Signs):
                 up = self.exp(inner)
                 return times(up, self.power(plus(one, up), Fraction(-1)))
             case "ln":
-                self.lack("a logarithm", not self.all_positive(inner))
+                self.lack("a logarithm", not self.never_zero(inner))
                 return self.logarithm(inner)
             case "abs":
                 return self.absolute(inner)
