@@ -75,7 +75,7 @@ class Atom:
         """As it is written."""
         bound = f"_{{{', '.join(f'{l}<{s}' for l, s in self.binders)}}}"
         match self.kind, self.parts:
-            case ("place" | "quotient"), _:
+            case (("place" | "quotient"), _):
                 return str(one(self))
             case "entry", (x, y, *head):
                 return f"{self.name}{''.join(f'[{k + 1}]' for k in head)}[{x}, {y}]"
@@ -160,7 +160,9 @@ class Poly(dict[Monomial, Q]):
         if not isinstance(other, Poly):
             return Poly((m, c * other) for m, c in self.items() if other)
         pairs = ((m, n, c * k) for m, c in self.items() for n, k in other.items())
-        return Poly(gathered(chain.from_iterable(product((*m, *n), c).items() for m, n, c in pairs)))
+        return Poly(
+            gathered(chain.from_iterable(product((*m, *n), c).items() for m, n, c in pairs))
+        )
 
     def __sub__(self, other: Poly | Q | int) -> Poly:
         return self + other * -1
@@ -171,7 +173,12 @@ class Poly(dict[Monomial, Q]):
     @cached_property
     def text(self) -> str:
         """As it is written."""
-        return " + ".join((f"{c} " if c != 1 else "") + words(m) if m else str(c) for m, c in self.terms) or "0"
+        return (
+            " + ".join(
+                (f"{c} " if c != 1 else "") + words(m) if m else str(c) for m, c in self.terms
+            )
+            or "0"
+        )
 
     @cached_property
     def raw(self) -> tuple[Any, ...]:
@@ -182,11 +189,17 @@ class Poly(dict[Monomial, Q]):
             match m:
                 case ((Atom(kind="place" | "quotient") as a, _),) if whole:
                     back = a.name.endswith("⁻¹")
-                    term = ("π", a.name.removesuffix("⁻¹"), int(back)) if a.kind == "place" else ("⌊⌋", "")
+                    term = (
+                        ("π", a.name.removesuffix("⁻¹"), int(back))
+                        if a.kind == "place"
+                        else ("⌊⌋", "")
+                    )
                     pairs.append(((*term, *(x.raw for x in a.parts)), int(c)))
                 case _:
                     need(whole and all(a.kind == "index" for a, _ in m), f"no form: {self.text}")
-                    pairs.append(("·".join(sorted(a.name for a, k in m for _ in range(int(k)))), int(c)))
+                    pairs.append(
+                        ("·".join(sorted(a.name for a, k in m for _ in range(int(k)))), int(c))
+                    )
         return tuple(sorted(pairs, key=str))
 
     def __str__(self) -> str:
@@ -278,11 +291,13 @@ def parsed(text: Data) -> Poly:
     need(isinstance(text, str) and len(text) <= 5000, "a form is a text")
     p = ZERO
     for part in re.split(r" (?=[+-] )", text):
-        found = re.fullmatch(r"([+-]? ?)(\d*)([^\s\d()][^\s()⌊⌋]*)?", part)
-        if not found or part in ("", "+", "-"):
+        found = re.fullmatch(r"([+-] |-)?(\d*)([^\s\d()][^\s()⌊⌋]*)?", part)
+        if not found or not found[2] and not found[3]:
             raise Refused(f"no form: {text}")
         names = (found[3] or "").split("·")
-        p += prod(map(index, filter(None, names)), start=number(int(found[2] or 1))) * (-1 if part[0] == "-" else 1)
+        p += prod(map(index, filter(None, names)), start=number(int(found[2] or 1))) * (
+            -1 if (found[1] or "+")[0] == "-" else 1
+        )
     need(str(p) == text, f"not as forms are written: {text}")
     return p
 
@@ -295,7 +310,9 @@ def divided(a: Poly, b: Poly) -> Poly:
         case ((str(), 1),):
             ((factors, _),) = b.items()
             rows = [(gathered([*m, *((n, -k) for n, k in factors)]), c) for m, c in a.items()]
-            return Poly((monomial(row.items()), c) for row, c in rows if all(k > 0 for k in row.values()))
+            return Poly(
+                (monomial(row.items()), c) for row, c in rows if all(k > 0 for k in row.values())
+            )
     return ZERO
 
 
@@ -384,7 +401,9 @@ class Algebra:
                     return self.shown(rest)
                 return self.shown(slope * -1) and self.shown(rest + slope * (self.ranges[l] - 1))
         least = {n: index(n) + (n[0] != "+") for n in x.free}
-        lowest = total(prod((least[a.name] ** int(k) for a, k in m), start=number(c)) for m, c in x.items())
+        lowest = total(
+            prod((least[a.name] ** int(k) for a, k in m), start=number(c)) for m, c in x.items()
+        )
         return not any(n[0] in "#_" for n in x.free) and all(c > 0 for c in lowest.values())
 
     def lies(self, v: Poly, s: Poly) -> bool:
@@ -394,7 +413,9 @@ class Algebra:
     def floor(self, a: Poly, b: Poly) -> Poly:
         """⌊a/b⌋."""
         ways = chain([divided(a, b)], map(number, range(24)))
-        return next((q for q in ways if self.lies(a - q * b, b)), one(atom("quotient", "", (), b, a)))
+        return next(
+            (q for q in ways if self.lies(a - q * b, b)), one(atom("quotient", "", (), b, a))
+        )
 
     # Signs
 
@@ -404,7 +425,9 @@ class Algebra:
             case "entry":
                 return a.name in self.positive and len(a.parts) == 2
             case "sum" | "":
-                return all(c > 0 and all(self.above_0(b) for b, _ in m) for m, c in a.parts[0].items())
+                return all(
+                    c > 0 and all(self.above_0(b) for b, _ in m) for m, c in a.parts[0].items()
+                )
             case "real":
                 return a.name in self.positive
         return a.kind in ("e^", "prime", "positive") or a.kind == "index" and a.name[0] not in "+#_"
@@ -436,7 +459,9 @@ class Algebra:
                 if a.kind == "abs" and k == 1 and self.square(m, c):
                     x = single(factor for factor in m if factor[0] is not a) * a.parts[0]
                     for both in (single(m) + x, single(m) - x):
-                        ratios = (p[t] / k for t, k in both.items() if t in p and not self.square(t, p[t]))
+                        ratios = (
+                            p[t] / k for t, k in both.items() if t in p and not self.square(t, p[t])
+                        )
                         p -= both * max(chain([Q(0)], ratios))
         return all(self.square(m, c) for m, c in p.items())
 
@@ -477,7 +502,11 @@ class Algebra:
         self.partial |= k < 0 and not self.never_0(p)
         content, rest, lead = p.primitive
         if k.denominator == 1:
-            ((m, c),) = p.items() if len(p) == 1 else [((*content.items(), (atom("", "", (), rest), Q(1))), lead)]
+            ((m, c),) = (
+                p.items()
+                if len(p) == 1
+                else [((*content.items(), (atom("", "", (), rest), Q(1))), lead)]
+            )
             return product(((a, q * k) for a, q in m), c ** int(k))
         need(p.keys() != {()} or lead > 0, "a root of a negative number")
         self.partial |= not self.at_least_0(p)
@@ -499,7 +528,10 @@ class Algebra:
         if not p:
             return p
         content, rest, lead = p.primitive
-        whole = ((a if self.square(((a, k),)) else atom("abs", "", (), one(a)), k) for a, k in monomial(content.items()))
+        whole = (
+            (a if self.square(((a, k),)) else atom("abs", "", (), one(a)), k)
+            for a, k in monomial(content.items())
+        )
         signs = (r for r in (rest, rest * -1) if self.at_least_0(r))
         return product(whole, abs(lead)) * next(signs, one(atom("abs", "", (), rest)))
 
@@ -530,7 +562,10 @@ class Algebra:
             return one(atom("ln", "", (), p))
         logs = [one(atom("ln", "", (), number(n))) * k for n, k in primes(c)]
         for a, k in m:
-            logs.append((a.parts[0] if a.kind == "e^" else one(atom("ln", "", (), self.absolute(one(a))))) * k)
+            logs.append(
+                (a.parts[0] if a.kind == "e^" else one(atom("ln", "", (), self.absolute(one(a)))))
+                * k
+            )
         return total(logs)
 
     def angle(self, p: Poly) -> tuple[Poly, Poly]:
@@ -539,7 +574,10 @@ class Algebra:
         for m, c in p.terms:
             need(abs(c.numerator) <= 24, "an angle with a factor above 24")
             part = single(m) * Q(1, c.denominator)
-            x, y = one(atom("cos", "", (), part)), one(atom("sin", "", (), part)) * (1 if c > 0 else -1)
+            x, y = (
+                one(atom("cos", "", (), part)),
+                one(atom("sin", "", (), part)) * (1 if c > 0 else -1),
+            )
             for _ in range(abs(c.numerator)):
                 cos, sin = cos * x - sin * y, sin * x + cos * y
         return cos, sin
@@ -574,11 +612,16 @@ class Algebra:
     def condition(self, x: Poly, y: Poly) -> Poly:
         """[x = y]."""
         d = x - y
-        a, b = sorted((Poly((m, c * s) for m, c in d.items() if c * s > 0) for s in (1, -1)), key=lambda p: repr(p.raw))
+        a, b = sorted(
+            (Poly((m, c * s) for m, c in d.items() if c * s > 0) for s in (1, -1)),
+            key=lambda p: repr(p.raw),
+        )
         for u, v in ((a, b), (b, a)):
             if (p := u.atom) and p.kind == "place" and p.name in self.permuting:
                 other = place(inverse(p.name), v)
-                shorter = len(repr(other.raw)) < len(repr(v.raw)) or repr(p.parts[0].raw) < repr(v.raw)
+                shorter = len(repr(other.raw)) < len(repr(v.raw)) or repr(p.parts[0].raw) < repr(
+                    v.raw
+                )
                 if shorter and self.lies(v, self.permuting[p.name]):
                     return self.condition(p.parts[0], other)
         if not d:
@@ -690,7 +733,10 @@ class Replay(Algebra):
         """Compare what a step gives and needs, and show its obligations."""
         need(step["gives"] == short(gives), f"it gives {gives}: {step}")
         said = step["needs"] if "needs" in step or needs else []
-        need(said == [f"{x} ≥ 0" for x in needs] and bool(needs) == ("needs" in step), f"needs: {step}")
+        need(
+            said == [f"{x} ≥ 0" for x in needs] and bool(needs) == ("needs" in step),
+            f"needs: {step}",
+        )
         need(all(map(self.shown, needs)), f"not shown: {step}")
 
     def parts(self, size: Poly) -> Iterator[tuple[Poly, Binders]]:
@@ -734,7 +780,10 @@ class Replay(Algebra):
         of = f"Σ_{{{', '.join(f'{l}<{s}' for l, s in binders)}}} {words(m)}"
         sums = ("delta", "identity", "line", "count", "permute", "merge", "separate", "hypothesis")
         step = self.taken(of, *sums)
-        rule, factors = step["rule"], step.get("indices", [step["index"]] if "index" in step else [])
+        rule, factors = (
+            step["rule"],
+            step.get("indices", [step["index"]] if "index" in step else []),
+        )
         own = tuple(pick({"index": k}, "index", binders) for k in factors)
         names = {l for l, _ in own}
         need(len(names) == len(factors) and (own or rule == "merge"), f"indices: {step}")
@@ -751,9 +800,15 @@ class Replay(Algebra):
                 need(l not in self.reach(v.free), f"a range depends on {l}: {step}")
                 side = {"inside": within(v, s), "below": (v * -1 - 1,), "above": (v - s,)}
                 needs, values = side[step["side"]], {l: v}
-                left = tuple((n, self.put(size, values)) for n, size in left) if len(needs) > 1 else ()
+                left = (
+                    tuple((n, self.put(size, values)) for n, size in left) if len(needs) > 1 else ()
+                )
                 with self.opened(left):
-                    p = self.put(single(f for f in m if f[0] is not a), values) if len(needs) > 1 else ZERO
+                    p = (
+                        self.put(single(f for f in m if f[0] is not a), values)
+                        if len(needs) > 1
+                        else ZERO
+                    )
             case "identity":
                 p *= self.identity(l, s, inner)
             case "line":
@@ -764,7 +819,10 @@ class Replay(Algebra):
                 p, needs = p * s, (s,)
             case "permute":
                 letter, back = step["by"]
-                need(type(back) is int and back in (0, 1) and self.permuting[letter] == s, f"by: {step}")
+                need(
+                    type(back) is int and back in (0, 1) and self.permuting[letter] == s,
+                    f"by: {step}",
+                )
                 v = place(inverse(letter) if back else letter, index(l))
                 p, left = self.put(single(m), {l: v}), binders
             case "merge":
@@ -844,7 +902,9 @@ class Replay(Algebra):
         """Forms put in for indices in a^k."""
         if not a.free & values.keys():
             return product([(a, k)])
-        *forms, last = [self.put(x, values) for x in a.parts[: len(a.parts) - bool(a.binders)]] or [ZERO]
+        *forms, last = [self.put(x, values) for x in a.parts[: len(a.parts) - bool(a.binders)]] or [
+            ZERO
+        ]
         new: Binders = ()
         if a.binders:
             forms, (new, last) = [last], self.opening(a)
@@ -901,7 +961,9 @@ class Replay(Algebra):
                 return self.floor(self.number(a, env), self.number(b, env))
             case ["Mod", x, y]:
                 a, b = self.number(x, env), self.number(y, env)
-                need(self.lies(rest := a - self.floor(a, b) * b, b), "a remainder that is not known")
+                need(
+                    self.lies(rest := a - self.floor(a, b) * b, b), "a remainder that is not known"
+                )
                 return rest
             case ["const" | "ordinal" | "inverse", x]:
                 self.partial |= r[0] == "inverse"
@@ -927,7 +989,10 @@ class Replay(Algebra):
                 need(known, "a quotient of sums that may be empty")
                 return self.times([self.entry(x, env), self.power(under, Q(-1))])
             case ["total", x, l, size]:
-                rows = [(new, self.number(x, {**env, l: at})) for at, new in self.parts(self.number(size, env))]
+                rows = [
+                    (new, self.number(x, {**env, l: at}))
+                    for at, new in self.parts(self.number(size, env))
+                ]
                 squares = all(self.at_least_0(p) for _, p in rows)
                 return self.noted(total([self.summed(new, p) for new, p in rows]), squares)
             case ["power" | "Pow", x, str(k)]:
@@ -943,7 +1008,10 @@ class Replay(Algebra):
                 i, j = (self.number(y, env) for y in places)
                 return self.slope(p, letter, i, j)
             case ["ofrow", ("max" | "τ") as which, x, l, size]:
-                rows = [(new, self.entry(x, {**env, l: at})) for at, new in self.parts(self.number(size, env))]
+                rows = [
+                    (new, self.entry(x, {**env, l: at}))
+                    for at, new in self.parts(self.number(size, env))
+                ]
                 return self.of_row(which, [(new, p) for new, p in rows if p is not None])
             case ["cases", a, sign, b, x, y]:
                 return self.cases(a, sign, b, x, y, env)
@@ -975,8 +1043,14 @@ class Replay(Algebra):
     def cases(self, a: Data, sign: str, b: Data, x: Data, y: Data, env: Env) -> Poly | None:
         """x where a and b compare so, else y."""
         match a, sign, b:
-            case _, "=", ["ofrow", "argmax", z, l, size] | ["plus", ["ofrow", "argmax", z, l, size]]:
-                rows = [(self.number(z, {**env, l: at}), new) for at, new in self.parts(self.number(size, env))]
+            case _, "=", ["ofrow", "argmax", z, l, size] | [
+                "plus",
+                ["ofrow", "argmax", z, l, size],
+            ]:
+                rows = [
+                    (self.number(z, {**env, l: at}), new)
+                    for at, new in self.parts(self.number(size, env))
+                ]
                 ((p, (binder,)),) = rows
                 where = self.first(self.number(a, env), p, *binder)
             case _, "≤", _ if [x, y] in ([a, b], [b, a]):
@@ -989,7 +1063,11 @@ class Replay(Algebra):
             case _, "≤", _:
                 inner, other = absolute_of(a), absolute_of(b)
                 ways = [
-                    self.at_most(["times", sign, inner or a] if inner else a, ["times", sign, other] if other else b, env)
+                    self.at_most(
+                        ["times", sign, inner or a] if inner else a,
+                        ["times", sign, other] if other else b,
+                        env,
+                    )
                     for sign in (("1", "-1") if inner or other else ("1",))
                 ]
                 where = ONE if (all if inner else any)(ways) else ZERO
