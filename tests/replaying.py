@@ -113,7 +113,8 @@ def atom(kind: str, name: str, binders: Binders, *parts: Poly) -> Atom:
 
 def binding(kind: str, binders: Binders, p: Poly) -> Poly:
     """An atom that binds indices, which it calls by its height."""
-    names = {n: atom("index", f"_{p.height + 1}{chr(97 + k)}", ()) for k, (n, _) in enumerate(binders)}
+    here = f"_{p.height + 1}"
+    names = {n: atom("index", here + chr(97 + k), ()) for k, (n, _) in enumerate(binders)}
     return one(atom(kind, "", rename(binders, names), p.renamed(names)))
 
 
@@ -139,6 +140,10 @@ def gathered(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
 
 class Poly(dict[Monomial, Q]):
     """A polynomial: coefficients of monomials."""
+
+    atoms: set[Atom]
+    free: frozenset[str]
+    height: int
 
     def __init__(self, terms: Iterable[tuple[Monomial, Q]] = ()) -> None:
         super().__init__(terms)
@@ -270,8 +275,10 @@ def parsed(text: Data) -> Poly:
         if not found:
             raise Refused(f"no form: {text}")
         sign, c, names = found.groups(default="")
-        names = names.split("·") if names else []
-        p += prod(map(index, names), start=number(int(c or 1) * (-1 if "-" in sign else 1)))
+        p += prod(
+            map(index, filter(None, names.split("·"))),
+            start=number(int(c or 1) * (-1 if "-" in sign else 1)),
+        )
     need(str(p) == text, f"not as forms are written: {text}")
     return p
 
@@ -363,7 +370,9 @@ class Algebra:
                 return all(c > 0 and all(self.above_0(b) for b, _ in m) for m, c in terms)
             case "entry" | "real":
                 return a.name in self.positive and len(a.parts) < 3
-        return a.kind in ("e^", "prime", "positive") or a.kind == "index" and a.name[0] not in "+#_"
+        return a.kind in ("e^", "prime", "positive") or (
+            a.kind == "index" and a.name[0] not in "+#_"
+        )
 
     def square(self, m: Monomial, c: Q | int = 1) -> bool:
         """Whether each factor is ≥ 0."""
@@ -378,7 +387,7 @@ class Algebra:
 
     def is_positive(self, p: Poly) -> bool:
         """Whether a polynomial is positive."""
-        factors = (self.above_0(a) or k % 2 == 0 and k < 0 for m in p for a, k in m)
+        factors = (self.above_0(a) or (k % 2 == 0 and k < 0) for m in p for a, k in m)
         return bool(p) and all(c > 0 for c in p.values()) and all(factors)
 
     def at_least_0(self, p: Poly) -> bool:
@@ -423,7 +432,7 @@ class Algebra:
     def power(self, p: Poly, k: Q) -> Poly:
         """p^k."""
         need(abs(k) <= 64, "a power above 64")
-        if k.denominator == 1 and k >= 0 or not p and k > 0:
+        if (k.denominator == 1 and k >= 0) or (not p and k > 0):
             return p ** int(k) if k.denominator == 1 else p
         need(p and (k > 0 or all(a.kind != "condition" for a in p.atoms)), "a division")
         self.partial |= k < 0 and not self.never_0(p)
@@ -439,7 +448,7 @@ class Algebra:
         bare, factors = inside == ONE, monomial(content.items())
         for a, q in factors:
             others = bare and all(self.square(m) for m in rest(factors, a))
-            if q.denominator > 1 or self.square(((a, Q(1)),)) or q % 2 and others:
+            if q.denominator > 1 or self.square(((a, Q(1)),)) or (q % 2 and others):
                 out *= product([(a, q * k)])
             else:
                 out *= self.power(
@@ -587,7 +596,7 @@ class Replay(Algebra):
 
     def taken(self, of: str, keys: Mapping[str, str]) -> Data:
         """The next step, of one of these rules, with its keys, and about this."""
-        step = next(self.steps, {})
+        step: Data = next(self.steps, {})
         said = " ".join(sorted(step.keys() - {"rule", "of", "gives", "needs"}))
         need(step.get("rule") in keys and step["of"] == short(of), f"not about {of}: {step}")
         need(said in keys[step["rule"]].split("|"), f"other keys: {step}")
@@ -635,7 +644,8 @@ class Replay(Algebra):
         free = step["rule"] == "delta" or all(not names & self.reach([n]) for n, _ in left)
         need(free, f"the range of another index depends on it: {step}")
         outer, inner = [a for a, _ in m if not a.free & names], [a for a, _ in m if a.free & names]
-        p, needs, apart = rest(m, *inner), (), binding("sum", own, rest(m, *outer))
+        needs: tuple[Poly, ...] = ()
+        p, apart = rest(m, *inner), binding("sum", own, rest(m, *outer))
         n, s = own[0] if own else ("", ONE)
         match step["rule"]:
             case "line":
@@ -646,7 +656,7 @@ class Replay(Algebra):
                 need(n not in self.reach(v.free), f"a range depends on {n}: {step}")
                 sides = {"inside": (v, s - v - 1), "below": (v * -1 - 1,), "above": (v - s,)}
                 needs = sides[step["side"]]
-                left = tuple((l, self.put(size, {n: v})) for l, size in left if len(needs) > 1)
+                left = tuple((i, self.put(size, {n: v})) for i, size in left if len(needs) > 1)
                 with self.opened(left):
                     p = self.put(rest(m, a), {n: v}) if len(needs) > 1 else ZERO
             case "identity":
@@ -666,8 +676,8 @@ class Replay(Algebra):
             case "separate":
                 p *= apart
             case "hypothesis":
-                value, *needs = self.hypothesis(step, apart)
-                p *= value
+                value, *shape = self.hypothesis(step, apart)
+                p, needs = p * value, tuple(shape)
         self.settle(step, p.text, *needs)
         return self.summed(left, p)
 
@@ -678,8 +688,8 @@ class Replay(Algebra):
         for left, turned, right, turned_right, size in self.data["units"]:
             for a, b in (pair, pair[::-1]):
                 if (a.name, b.name) == (left, right) and len(a.parts) == len(b.parts) == 2:
-                    (i, k), (l, j) = a.parts[:: 1 - 2 * turned], b.parts[:: 1 - 2 * turned_right]
-                    if k == l == index(n) and n not in i.free | j.free and parsed(size) == s:
+                    (i, k), (k2, j) = a.parts[:: 1 - 2 * turned], b.parts[:: 1 - 2 * turned_right]
+                    if k == k2 == index(n) and n not in i.free | j.free and parsed(size) == s:
                         return self.condition(i, j)
         raise Refused(f"not inverse to each other: {p.text}")
 
@@ -856,7 +866,8 @@ class Replay(Algebra):
             values.append(self.entry(side["entry"], env))
         self.letters = self.data["letters"]
         if values[0] is None or values[1] is None:
-            return need(values[0] is values[1], "one side alone is −∞")
+            need(values[0] is values[1], "one side alone is −∞")
+            return
         d = values[0] - values[1]
         for c, x, y in self.data["cofactors"]:
             before = self.partial, set(self.squares)
