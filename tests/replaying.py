@@ -76,12 +76,9 @@ class Atom:
     def term(self) -> Any:
         """A name or a place as it stands in forms."""
         need(self.kind in ("index", "place"), f"no form: {self.text}")
-        back = self.name.endswith("⁻¹")
-        return (
-            ("π", self.name[:-2] if back else self.name, int(back), self.parts[0].raw)
-            if self.parts
-            else self.name
-        )
+        letter = self.name.removesuffix("⁻¹")
+        back = int(letter != self.name)
+        return ("π", letter, back, self.parts[0].raw) if self.parts else self.name
 
     def renamed(self, names: Mapping[str, Atom]) -> Atom:
         """Other indices for some; nothing is worked out."""
@@ -275,10 +272,8 @@ def parsed(text: Data) -> Poly:
         if not found:
             raise Refused(f"no form: {text}")
         sign, c, names = found.groups(default="")
-        p += prod(
-            map(index, filter(None, names.split("·"))),
-            start=number(int(c or 1) * (-1 if "-" in sign else 1)),
-        )
+        k = int(c or 1) * (-1 if "-" in sign else 1)
+        p += prod(map(index, filter(None, names.split("·"))), start=number(k))
     need(str(p) == text, f"not as forms are written: {text}")
     return p
 
@@ -298,10 +293,8 @@ def product(factors: Iterable[tuple[Atom, Q]], c: Q | int = 1) -> Poly:
                 parts.append(a.parts[0] ** (k // 1))
             case "abs" if k.denominator == 1 and abs(k) >= 2:
                 powers[a] = Q(int(k) - 2 * int(k / 2))
-                even = k - powers[a]
-                parts.append(
-                    a.parts[0] ** int(even) if k > 0 else one(atom("", "", (), *a.parts), even)
-                )
+                even, bracket = k - powers[a], atom("", "", (), *a.parts)
+                parts.append(a.parts[0] ** int(even) if k > 0 else one(bracket, even))
             case "sin" if k.denominator == 1 and k >= 2:
                 powers[a] = k % 2
                 parts.append((ONE - function("cos", *a.parts) ** 2) ** (k // 2))
@@ -659,7 +652,8 @@ class Replay:
                 p, needs = p * s, (s,)
             case "permute":
                 letter, back = step["by"]
-                need(type(back) is int and back in (0, 1) and self.sizes[letter] == s, step)
+                need(type(back) is int and back in (0, 1), f"neither 0 nor 1: {step}")
+                need(self.sizes.get(letter) == s and letter in self.data["permutations"], step)
                 p, left = self.put(rest(m), {n: place(letter, index(n), back=back == 1)}), binders
             case "merge":
                 a, k = pick(step["factor"], m)
@@ -895,6 +889,7 @@ def verdict(certificate: Data) -> tuple[str, str]:
         need("unreadable" not in data, data.get("unreadable"))
         keys = {"certificate", "statement", "uses", "letters_only", "partial", "proof"}
         need(certificate.keys() == keys and certificate["certificate"] == 1, "other keys")
+        need(isinstance(certificate["certificate"], int), "the number is no whole number")
         partial = proven(certificate["proof"], data["entries"]) or data["lacking"]
         need(certificate["partial"] is partial, f"partial is {partial}")
     except Unknown as unknown:

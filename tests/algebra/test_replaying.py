@@ -12,8 +12,9 @@ import pytest
 from symattn import equal
 from symattn.algebra.identities import IDENTITIES, prove
 from symattn.errors import SymattnError
+from tests.oracle import Statement
 from tests.replaying import accepts, verdict
-from tests.statements import STATEMENTS, Statement
+from tests.statements import STATEMENTS
 
 TRUE = [statement for statement in STATEMENTS if statement.holds]
 
