@@ -499,7 +499,7 @@ class Replay:
     def ln(self, p: Poly) -> Poly:
         """The logarithm."""
         need(p, "the logarithm of 0")
-        self.partial |= not self.is_positive(p)
+        self.partial |= not self.never_0(p)  # a sum of nothing is 0, and has no logarithm
         content, left, lead = p.primitive
         if len(p) > 1 and lead > 0 and content and all(map(self.above_0, content)):
             return self.ln(product(content.items(), lead)) + function("ln", left)
@@ -803,7 +803,7 @@ class Replay:
         """A product."""
         numbers = [p for p in values if p is not None]
         if len(numbers) < len(values):
-            known = len(numbers) == len(values) - 1 and all(map(self.is_positive, numbers))
+            known = len(numbers) == len(values) - 1 and all(map(self.never_0, numbers))
             need(known, "−∞ times what is not positive")
             return None
         return self.noted(prod(numbers, start=ONE), len(values) == 2 and values[0] == values[1])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from tests.oracle import Statement
 from tests.replaying import accepts, verdict
 from tests.statements import STATEMENTS
 
+UNDEFINED = Path(__file__).parents[1] / "data" / "undefined_certificates.json"
 TRUE = [statement for statement in STATEMENTS if statement.holds]
 
 
@@ -76,3 +79,13 @@ def test_changed_certificates_are_refused() -> None:
     certificate: Any = equal("softmax(S + c 1^T) = softmax(S)").certificate
     assert accepts(certificate)
     assert [kind for kind, other in changed(certificate) if accepts(other)] == []
+
+
+def test_a_sum_of_nothing_is_not_positive() -> None:
+    """In the first row x = 0, an empty sum: ln x and −∞ · x have no value there.
+
+    ln x − ln x = 0 and e^(x ∘ mask) = e^mask hold where both sides are defined, and these
+    certificates say that they hold throughout.
+    """
+    certificates = json.loads(UNDEFINED.read_text(encoding="utf-8"))
+    assert [accepts(certificate) for certificate in certificates] == [False, False]
