@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from symattn import equal
+from symattn.algebra.certificate import check
+from symattn.algebra.forms import Refused
 from symattn.algebra.identities import IDENTITIES, prove
 from symattn.errors import SymattnError
 from tests.oracle import Statement
@@ -89,3 +91,6 @@ def test_a_sum_of_nothing_is_not_positive() -> None:
     """
     certificates = json.loads(UNDEFINED.read_text(encoding="utf-8"))
     assert [accepts(certificate) for certificate in certificates] == [False, False]
+    for certificate in certificates:
+        with pytest.raises(Refused):
+            check(certificate)
