@@ -21,7 +21,7 @@ KEPT = {
     "functions of 30 statements or more": 16,
     "functions of 7 parameters or more": 7,
     "numbers set at module level": 164,
-    "lines of JavaScript": 5_253,
+    "lines of JavaScript": 5_257,
 }
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -50,7 +50,7 @@ document.addEventListener("focusout", (event) => {
   take(event.target);
   shut(event.target);
 });
-addEventListener("beforeprint", () => { for (const input of $$("td input")) shut(input, true); });
+addEventListener("beforeprint", () => { for (const input of $$("td input")) { take(input); shut(input, true); } });
 
 // A decimal with so many units of its last place more, of the first place after the point at least; null for what is none.
 function stepped(text, by, least = 0) {

@@ -60,7 +60,7 @@ contents.addEventListener("keydown", (event) => {
 contents.addEventListener("focusin", (event) => stopOn(event.target, links.values()));
 
 for (const link of links.values()) {
-  const { role = "" } = drawnOn.get(link.hash.slice(1)) ?? {};
+  const { role = "" } = drawnOn.get(link.hash.slice(1));
   link.prepend(make("span", "", { class: "drawing" }), make("span", "", { class: `symbol in-${role}`, "aria-hidden": "true" }));
 }
 contents.classList.add("drawn");

@@ -135,6 +135,6 @@ function seenCard() {
 function spoken(element) {
   const copy = element.cloneNode(true);
   for (const control of $$("button", copy)) control.remove();
-  for (const [place, sign] of [["msqrt", "√"], ["msup > :last-child", "^"], ["mfrac > :last-child", "/"], ["p, li", " "]]) for (const one of $$(place, copy)) one.prepend(sign);
-  return copy.textContent.trim();
+  for (const [place, sign] of [["msqrt", "√"], ["msup > :last-child", "^"], ["mfrac > :last-child", "/"], ["p", " "]]) for (const one of $$(place, copy)) one.prepend(sign);
+  return copy.textContent;
 }

@@ -6,7 +6,7 @@ const isSign = (part, signs) => part?.localName === "mo" && signs.test(part.text
 const isFence = (part) => part?.localName === "mrow" && /^[([]$/.test(part.firstElementChild?.textContent);
 const inRow = (...parts) => { const row = makeOf("div", inMath()).firstChild.firstChild; row.append(...parts); return row; };
 const inlined = (...marked) => [...makeOf("div", inMath(...marked)).firstChild.firstChild.children];
-const inBrackets = (part, [opening, closing] = inlined('<mo form="prefix">(</mo>', '<mo form="postfix">)</mo>')) => (isFence(part) ? part : inRow(opening, part, closing));
+const inBrackets = (part, [opening, closing] = inlined(mo("("), mo(")"))) => (isFence(part) ? part : inRow(opening, part, closing));
 
 // About how many characters wide parts are when they are set.
 const spanOf = (...parts) => parts.reduce((span, part) => span + (part.localName === "mfrac" ? Math.max(...[...part.children].map((one) => spanOf(one)))
@@ -34,14 +34,16 @@ function flat(part) {
 
 // Parts in pieces that are no wider than a row, as far as they can be cut; sums, even where only wider than `room`.
 function cut(whole, room = ROOM) {
+  const span = spanOf(...whole);
+  if (span <= room) return [whole];
   const parts = whole.flatMap(partsOf);
-  for (const [signs, least, aside] of [[SUMS, room, 0], [FACTORS, ROOM, ROOM / 4]]) {
-    if (spanOf(...whole) <= least) return [whole];
-    const found = [...parts.keys()].filter((k) => k && isSign(parts[k], signs) && parts[k].getAttribute("form") !== "prefix" && !isSign(parts[k - 1], /^[^)\]]$/)
+  for (const [signs, aside] of [[SUMS, 0], [FACTORS, ROOM / 4]]) {
+    const found = [...parts.keys()].filter((k) => k && isSign(parts[k], signs) && !isSign(parts[k - 1], /^[^)\]]$/)
       && (!aside || Math.min(spanOf(...parts.slice(0, k)), spanOf(...parts.slice(k))) >= aside));
     const cuts = found.slice(Number(isSign(parts[found[0]], /^[=≈]$/))); // a name keeps its sign
     for (const k of cuts) setAll(parts[k], { form: "infix" }).textContent = parts[k].textContent.replace("\u2062", "·");
     if (cuts.length) return [0, ...cuts].flatMap((start, k) => cut(parts.slice(start, cuts[k])));
+    if (span <= ROOM) return [whole];
   }
   for (const k of [...parts.keys()].sort((one, other) => spanOf(parts[other]) - spanOf(parts[one]))) {
     const [before, part, after] = [parts.slice(0, k), parts[k], parts.slice(k + 1)];
@@ -58,10 +60,12 @@ function cut(whole, room = ROOM) {
   return [parts];
 }
 
-// The formulas of a line go on below where they are cut.
+// The formulas of a line go on below where they are cut, once after it was written.
 function wrapLine(line) {
+  if (line.wrapped === line.firstElementChild) return;
   for (const math of $$(":scope > math", line)) {
     const pieces = cut([...math.children], ROOM / 3);
     if (pieces.length > 1) math.replaceWith(...pieces.map((parts) => inRow(...parts).parentElement));
   }
+  line.wrapped = line.firstElementChild;
 }

@@ -12,7 +12,7 @@ from symattn.documents.html import html_document
 from symattn.documents.shown import Shown
 from symattn.evaluate.worked import worked
 from symattn.notation.text import line
-from tests.documents.page.opening import settled, sheet_page
+from tests.documents.page.opening import entered, settled, sheet_page
 from tests.documents.page.test_page import in_text
 
 #: The parts of the line on the stage, between its signs.
@@ -76,3 +76,39 @@ def test_wide_numbers_of_a_line_are_powers_of_ten_as_derive_writes_them(
 
 #: Digits as they stand when they are not raised.
 _LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+
+def test_a_frame_is_heard_as_it_is_seen(opened: Callable[..., Any]) -> None:
+    page = opened(sheet_page("causal"), reduced_motion="reduce")
+    page.evaluate("location.hash = 'stage=scaled_scores'")
+    page.wait_for_selector("#stage:visible")
+    heard = set()
+    while page.get_attribute("#onward", "aria-disabled") != "true":
+        page.keyboard.press("ArrowRight")
+        heard.add(page.locator("#said").text_content())
+    assert any("√2" in words for words in heard)
+    assert not any("Dividing by 2" in words or "Copy a link" in words for words in heard)
+
+
+def test_the_focus_stays_where_something_is_left(opened: Callable[..., Any]) -> None:
+    page = opened(sheet_page("causal"), reduced_motion="reduce")
+    entered(page, "#temperature", "0.5")
+    page.locator("#temperature").press("Enter")
+    assert page.evaluate("document.activeElement.id") == "temperature"
+    page.locator("#reset").press("Enter")
+    assert page.evaluate("document.activeElement.id") == "more"
+    page.keyboard.press("s")
+    for _ in range(12):  # through several steps
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.activeElement.id") == "stage-heading"
+    page.keyboard.press("b")
+    assert page.evaluate("document.activeElement.id") == "stage-heading"
+
+
+def test_the_letters_of_the_strip_are_those_of_the_head(opened: Callable[..., Any]) -> None:
+    page = opened(sheet_page("two_heads"))
+    letters = page.locator("#contents a[href='#weights'] .symbol")
+    assert letters.text_content() == "A(1)"
+    page.evaluate("location.hash = 'follow=0.1'")
+    page.wait_for_function("""document.querySelector("#contents a[href='#weights'] .symbol")
+        .textContent === "A(2)" """)

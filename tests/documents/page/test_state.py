@@ -78,6 +78,16 @@ def test_every_change_can_be_undone_and_done_again(page: Any) -> None:
     assert cells(settled(page)) == seen[-1][0]
 
 
+def test_escape_gives_a_number_up_and_printing_takes_it(page: Any) -> None:
+    field_of(page).fill("9")
+    page.keyboard.press("Escape")
+    assert fragment(page) == ""
+    field_of(page).fill("9")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("td input").count() == 0
+    assert fragment(page) == "x=X.0:9"
+
+
 def test_a_field_keeps_its_own_undo_and_what_was_typed(page: Any) -> None:
     typed(page, " sqrt(2) ")
     assert field_of(page).input_value() == "sqrt(2)"

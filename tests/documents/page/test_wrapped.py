@@ -13,12 +13,10 @@ from symattn.language.equations import derivation_of
 from symattn.notation.options import Notation
 from symattn.notation.text import line
 from tests.documents.page.opening import settled, typed, variant_page, work_page
+from tests.documents.page.test_boxes import WORKS
 from tests.documents.page.test_page import in_text
-from tests.language import blocks, literature, texts
 from tests.program import source
 from tests.worked_lines import faults
-
-WORKS = {work.name: work for work in (*texts.CASES, *literature.WORKS, *blocks.WORKS)}
 
 #: Attentions with long lines: a softmax of scores in one equation, norms, gates, blocks, powers.
 LONG = (
