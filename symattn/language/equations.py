@@ -477,6 +477,7 @@ class _Steps:
         facts = dict(self.facts.get(left.word, {}))
         if equation.heading or "title" not in facts:
             facts["title"] = equation.heading or heading
+        facts.setdefault("weights", heading == "weights")
         if self._hides(expr):
             facts["logits"] = True
             self.maker.masks.add(letter)

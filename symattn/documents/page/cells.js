@@ -121,7 +121,7 @@ const largest = (item) => { const place = darkest(item); return place === null ?
 
 function refresh(table) {
   const item = items.get(table.dataset.m);
-  const shaded = item.name === "weights";
+  const shaded = item === weighed;
   const most = shaded ? largest(item) : 1;
   for (const cell of $$("td[data-c]", table)) {
     const { entry } = cell;

@@ -43,10 +43,26 @@ function outputOf(target) {
     isMet: () => everyOne(wantedNumbers.map((goal, c) => isBelow(certified.OF_ONE.abs(certified.minus(output()[c].number, goal)), NEAR))),
     now: () => `the output is ${outputText()}`,
     never() {
-      const beyond = wantedNumbers.findIndex((goal, c) => seenKeys().every((key) => isBelow(certified.sum([valueVector(key)[c], NEAR]), goal)));
-      return sharing && beyond >= 0 ? `The output is a mean of the values, and no value that ${askedInWords()} sees has a ${["first", "second"][beyond]} number as large as ${pretty(target[beyond])}.` : "";
+      const [keys, place] = [seenKeys(), `(${target.map(pretty).join(", ")})`];
+      if (sharing && liesOutside(wantedNumbers, keys.map((key) => [key]))) return `The output is a mean of the values that ${askedInWords()} sees, and ${place} lies outside the shape between them.`;
+      const alike = sharing && isPlane ? keys.filter((key, k) => !keys.slice(0, k).some((other) => areSame(key, other))).map((key) => keys.filter((other) => areSame(key, other))) : keys;
+      return alike.length < keys.length && liesOutside(wantedNumbers, alike) ? `Equal keys have equal shares, whatever the query is. No mean of the values with such shares is ${place}.` : "";
     },
   };
+}
+
+// Whether no mean of the values is near a point: along an axis, or across a side of their hull, all of them lie on one
+// side of the square about it. The values of each group of keys count by their mean.
+function liesOutside(point, groups) {
+  const { sum, product: times, quotient, minus, OF_ONE: { abs } } = certified;
+  const values = groups.map((some) => [0, 1].map((c) => quotient(sum(some.map((key) => valueVector(key)[c])), some.length)));
+  const along = ([a, b], [c, d]) => sum([times(a, c), times(b, d)]);
+  const sides = values.flatMap((one, k) => values.slice(0, k).map((other) => [minus(one[1], other[1]), minus(other[0], one[0])]));
+  return [[1, 0], [0, 1], ...sides].some((side) => [1, -1].some((sign) => {
+    const across = side.map((part) => times(sign, part));
+    const least = minus(along(across, point), times(NEAR, sum(across.map(abs))));
+    return values.every((value) => isBelow(along(across, value), least));
+  }));
 }
 
 // An output that a query on the grid makes, away from the one there is: found by trying some, with the numbers put back.

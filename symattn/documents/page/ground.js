@@ -10,17 +10,15 @@ const isZero = (number) => certified.order(number, 0) === 0;
 // The product of queries and keys that softmax shares out: between them only a division by a positive constant and the
 // mask may stand.
 function comparedIn(rule) {
-  if (rule?.[0] !== "e") return null;
-  const { rule: made, letter } = items.get(rule[1]);
-  if (!made || given.has(letter)) return null;
-  const product = productOf(made);
-  if (product) return product.rule === made ? product : null;
-  const [kind, ...parts] = made;
+  const product = rule && productOf(rule);
+  if (!rule || product?.rule === rule) return product;
+  const [kind, ...parts] = rule;
+  if (kind === "e") return given.has(rule[1]) || rule[3] !== "i" || rule[4] !== "j" ? null : comparedIn(items.get(rule[1]).rule);
   const isPositive = ([sign, value]) => sign === "c" && Array.isArray(value) && certified.order(certified.made(value[0]), 0) > 0;
   if (kind === "/" && isPositive(parts[1])) return comparedIn(parts[0]);
-  if (kind === "*" && parts.length === 2 && parts.some(isPositive)) return comparedIn(parts.find((part) => !isPositive(part)));
   const masks = (part) => part[0] === "e" && weighed.masks?.includes(part[1]);
-  return kind === "+" && parts.length === 2 && parts.some(masks) ? comparedIn(parts.find((part) => !masks(part))) : null;
+  const isPassed = { "*": isPositive, "+": masks }[kind];
+  return isPassed && parts.length === 2 && parts.some(isPassed) ? comparedIn(parts.find((part) => !isPassed(part))) : null;
 }
 const sharing = weighed && sharesOf(weighed.rule);
 const scoring = sharing && sharing.part[0] === "x" && comparedIn(sharing.part[1]);
@@ -90,8 +88,9 @@ function sectorsOf(keys) {
   });
 }
 
-// Another key that is the same, and so has the same weight.
-const twinOf = (key, keys, own = keyNumbers(key)) => keys.find((other) => other !== key && keyNumbers(other).every((x, c) => isZero(certified.minus(x, own[c]))));
+// Whether two keys are the same, and so have the same weight; another one that is.
+const areSame = (key, other) => keyNumbers(other).every((x, c) => isZero(certified.minus(x, keyNumbers(key)[c])));
+const twinOf = (key, keys) => keys.find((other) => other !== key && areSame(key, other));
 
 // Whether a key lies between others, in the hull of theirs: then no query gives it a higher score than all of them, and
 // its weight is never above a half. Decided exactly; null where the numbers are no ratios.

@@ -128,7 +128,7 @@ function productsOf(rule, env) {
   if (rule?.[0] !== "s" || rule[1][0] !== "*" || rule[1].slice(1).some(([kind]) => kind !== "e" && kind !== "c")) return null;
   const products = [...along(rule.slice(1), env)].map(([body, inner]) => {
     const factors = [...reads(body, inner)];
-    const heavy = factors.find(({ item }) => item.name === "weights");
+    const heavy = factors.find(({ item }) => item === weighed);
     const number = evaluate(body, inner);
     const size = Math.abs(certified.nearest(heavy ? heavy.number : number));
     return { factors, number, size: Number.isNaN(size) ? 0 : size };

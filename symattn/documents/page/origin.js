@@ -111,7 +111,7 @@ function sourcesTold(entry, kinds) {
     }
     return line;
   }));
-  const heading = among("p", "told", products[0].factors.some((one) => one.item.name === "weights") ? "What it is the sum of, the largest weight first:" : "What it is the sum of, the largest product first:");
+  const heading = among("p", "told", products[0].factors.some((one) => one.item === weighed) ? "What it is the sum of, the largest weight first:" : "What it is the sum of, the largest product first:");
   const rest = left.length ? [among("p", "told", `and ${left.length} more, ${left.every((one) => one.none) ? "each 0" : "none heavier"}`)] : [];
   return [heading, list, ...rest];
 }

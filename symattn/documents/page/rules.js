@@ -414,3 +414,30 @@ function workedLine(entry) {
   const gaps = data.templates[which].split(" ");
   return display(gaps.map((gap, k) => data.pieces[gap] + (numbers[k] ?? "")).join(""));
 }
+
+// ---- products and shares ----
+
+const isFactor = (part, index) => part[0] === "e" && part.slice(3).includes(index);
+
+// The one product of two matrices in a rule: of its factors the left has the row of the entry, the right its column.
+function productOf(rule) {
+  const [kind, ...parts] = rule;
+  if (kind === "s") {
+    const [[times, ...factors], index, size] = parts;
+    if (times !== "*" || factors.length !== 2 || !factors.every((part) => isFactor(part, index))) return null;
+    const [left, right] = ["i", "j"].map((name) => factors.find((part) => part.slice(3).includes(name)));
+    return left && right && left !== right ? { rule, left, right, index, size } : null;
+  }
+  const found = ["+", "*"].includes(kind) ? parts.map(productOf).filter(Boolean) : kind === "/" ? [productOf(parts[0])] : [];
+  return found.length === 1 ? found[0] : null;
+}
+
+// A row (or column) that is shared out: what each entry puts in, over what all of them make together.
+function sharesOf(rule) {
+  const [kind, part, whole] = rule;
+  if (kind !== "/" || !["x", "e"].includes(part[0]) || !["s", "+"].includes(whole[0])) return null;
+  const [byRow, byColumn] = ["i", "j"].map((name) => dependsOn(whole, name));
+  return byRow === byColumn ? null : { part, whole, byRow };
+}
+
+const factorsOf = (product) => (product ? [product.left[1], product.right[1]] : []);

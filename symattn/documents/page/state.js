@@ -28,7 +28,7 @@ function computed(kind) {
 function changes() {
   const out = everyEdited().map((entry) => `${entryWords(entry)}: ${pretty(entry.item.first.texts[entry.place])} → ${pretty(entry.typed)}`);
   if (temperature !== "1") out.push(`temperature ${temperature}`);
-  if (digits !== data.digits) out.push(`${digits} decimals`);
+  if (digits !== data.digits) out.push(digits === 1 ? "1 decimal" : `${digits} decimals`);
   return out;
 }
 

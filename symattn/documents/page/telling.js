@@ -36,7 +36,8 @@ function productTold({ at, k }) {
       : [` are added component by component, each times its weight: together they have `];
     return [`The ${what}`, ...these, result, `, component ${k + data.base} of the output of `, query(), "."];
   }
-  if (!isAfter(item) && widthOf(item) === widthOf(central) && isPlain) {
+  if (!isAfter(item) && widthOf(item) === widthOf(central)) {
+    if (!isPlain) return [...reasonOf(item), "The score of ", keyOn(k), " for ", query(), " is ", result, "."];
     return [query(true), " is compared with ", isItself(k) ? "itself" : keyOn(k), `: the dot product of its ${ownRole}${vector(ownNumbers)} and the ${otherRole}${vector(otherNumbers)} is `, result, "."];
   }
   return [...reasonOf(item), `Component ${k + data.base} of `, query(), " is ", result, "."];
@@ -121,6 +122,8 @@ function seenCard() {
     const numbers = textsOf(rowIn(mixed, followed.row, mixed.heads ? h : null));
     told.push(["Its output", vector(numbers), inHead && " there", " is ", ...(parts.length ? listed(shortened(parts, (more) => `smaller shares of ${more} more`)) : ["0"]), "."]);
   }
+  const last = closing === mixed ? "" : vector(textsOf(rowIn(closing, followed.row, closing.heads ? h : null)));
+  if (last) told.push([weighed.heads > 1 ? "All heads together make" : "This makes", " its row of ", makeOf("span", `<math>${symbolIn(closing).outerHTML}</math>`), `${last}.`]);
   const others = numbersTo(queriesOf(weighed)).filter((row) => row !== followed.row);
   if (others.length) {
     const some = others.slice(0, MOST_LISTED + 2).map((row) => looksTold(row, h)); // no more than these are told

@@ -312,6 +312,67 @@ def test_what_is_offered_as_possible_can_be_reached(causal: Any) -> None:
     assert reached == said == [True, True, True, False]
 
 
+def near_a_mean(target: Point, values: Sequence[Point]) -> bool:
+    """Whether a mean of values is within 1/20 of a target, by triangles cut to that square."""
+    near = Fraction(1, 20)
+    for some in combinations(values, min(3, len(values))):
+        shape = list(some)
+        for side in (0, 1):
+            for sign in (1, -1):
+                limit = sign * target[side] + near
+                depth = [limit - sign * corner[side] for corner in shape]
+                cut = []
+                for k, corner in enumerate(shape):
+                    if depth[k] >= 0:
+                        cut.append(corner)
+                    after = (k + 1) % len(shape)
+                    if depth[k] * depth[after] < 0:
+                        part = depth[k] / (depth[k] - depth[after])
+                        x, y = (
+                            a + part * (b - a) for a, b in zip(corner, shape[after], strict=True)
+                        )
+                        cut.append((x, y))
+                shape = cut
+        if shape:
+            middle = [sum(axis, Fraction()) / len(shape) for axis in zip(*shape, strict=True)]
+            if all(abs(x - y) < near for x, y in zip(middle, target, strict=True)):
+                return True
+    return False
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_an_output_is_impossible_if_and_only_if_it_is_beside_the_means_of_the_values(
+    count: int, opened: Callable[..., Any]
+) -> None:
+    some = random.Random(count)
+    keys, values = [[1, 0], [0, 1], [-1, -1], [1, 1]][:count], [[0, 0], [3, 1], [1, 4], [2, 2]]
+    derivation = Attention().derivation()
+    evaluation = derivation.evaluate(Q=[[0, 1]], K=keys, V=values[:count])
+    page = opened(html_document(Shown(derivation, evaluation)))
+    goal = page.locator(".goals button", has_text="make the output").first
+    goal.click()
+    numbers = re.findall(r"−?[\d.]+", goal.inner_text())
+    x, y = (Fraction(number.replace("−", "-")) for number in numbers)
+    shape = [(Fraction(a), Fraction(b)) for a, b in values[:count]]
+    seen: dict[tuple[bool, bool], int] = {}
+    for turn in range(24):
+        if turn == 12 and count > 2:  # from now on the first two keys are the same
+            typed(page, "0", 2)
+            typed(page, "1", 3)
+        same = turn >= 12 and count > 2
+        at = some.randrange(count)
+        shape[at] = (x + Fraction(some.randint(-6, 14), 5), y + Fraction(some.randint(-6, 14), 5))
+        for side in (0, 1):
+            typed(page, str(shape[at][side]), 2 + 2 * count + 2 * at + side)
+        settled(page)
+        (a, b), (c, d) = shape[:2]
+        means = [((a + c) / 2, (b + d) / 2), *shape[2:]] if same else shape
+        impossible = page.locator(".goal").inner_text().startswith("Impossible")
+        assert impossible is not near_a_mean((x, y), means), (shape, same)
+        seen[same, impossible] = seen.get((same, impossible), 0) + 1
+    assert len(seen) == (4 if count > 2 else 2), seen
+
+
 def test_a_masked_key_is_an_impossible_goal(causal: Any) -> None:
     follow(causal, 1)
     hidden = causal.locator(".goals button").last
