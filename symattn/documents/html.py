@@ -317,8 +317,7 @@ class _Page:
 
     def picture(self, item: Item) -> Markup:
         """Who attends to whom, beside the weights; where there are several, the last of them."""
-        last = [each for each in (*self.derivation.inputs, *self.derivation.steps) if each.weights]
-        is_shown = "value" in self.shown.views and item in last[-1:]
+        is_shown = "value" in self.shown.views and item is self.parts.weights
         return weights.picture(self.matrices[item.letter]) if is_shown else Markup()
 
     def read(self, step: Step, head: int | None) -> list[HeadView]:
@@ -454,8 +453,10 @@ class _Data:
             )
         claims = self.page.shown.claims
         claimed = None if claims is None else claims_page.by_key(claims, self.page.matrices)
+        weighed = self.page.parts.weights
         return {
             "worksheet": sheet,
+            "weights": weighed.letter if weighed else None,
             "digits": self.page.notation.digits,
             "rounding": self.page.notation.rounding,
             "base": self.page.notation.index_base,

@@ -23,6 +23,9 @@ from symattn.nodes.norms import Norm
 from symattn.nodes.scale import Quotient
 from symattn.step import Step, letter_of
 
+#: What a step is called whose rows are shares.
+WEIGHTS = "weights"
+
 #: The functions of scores that make weights of them.
 _WEIGHTS = ("softmax", "softmax1", "ratio", "sparsemax", "hardmax", "σ")
 
@@ -150,7 +153,7 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
                     f"What is computed from it is added to {{{letter_of(first)}}}.",
                 )
         case Normaliser():
-            yield "weights", expr.reason if expr.axis == 1 else ""
+            yield (WEIGHTS, expr.reason) if expr.axis == 1 else ("weights of every column", "")
         case Mask():
             yield "mask", expr.reason
         case Node() if expr.heading:

@@ -28,7 +28,7 @@ from symattn.grammar import (
     subtrees,
 )
 from symattn.greek import in_ascii
-from symattn.language.composing import composed, cut
+from symattn.language.composing import WEIGHTS, composed, cut
 from symattn.language.making import Maker
 from symattn.language.shapes import KNOWN_SIZES, GivenShape, Shape, Unfit
 from symattn.language.sizes import (
@@ -86,7 +86,7 @@ def derivation_of(
             steps.add(equation)
     known = {size_symbol(name): count for name, count in letters.numbered.items()}
     inputs = tuple(steps.inputs.values())
-    return Derivation(inputs, tuple(steps.steps), known, {}, title, order=order)
+    return Derivation(inputs, tuple(steps.weighed()), known, {}, title, order=order)
 
 
 def _with_output(text: Text) -> Text:
@@ -453,6 +453,7 @@ class _Steps:
         self.maker = Maker(sizes, letters.numbers)
         self.inputs: dict[str, Input] = {}
         self.steps: list[Step] = []
+        self.shares: set[str] = set()
 
     def add(self, equation: Equation) -> None:
         """The step that an equation makes, and the inputs that it uses first."""
@@ -477,7 +478,8 @@ class _Steps:
         facts = dict(self.facts.get(left.word, {}))
         if equation.heading or "title" not in facts:
             facts["title"] = equation.heading or heading
-        facts.setdefault("weights", heading == "weights")
+        if heading == WEIGHTS:
+            self.shares.add(letter)
         if self._hides(expr):
             facts["logits"] = True
             self.maker.masks.add(letter)
@@ -487,6 +489,12 @@ class _Steps:
         if index and index not in HEADS:
             facts["each"] = index
         self.steps.append(Step(name, symbol, expr, "", equation.reason or reason, **facts))
+
+    def weighed(self) -> Iterator[Step]:
+        """All steps; the shares that a later step reads are its weights, whatever they are called."""
+        read = {letter for step in self.steps for letter in step.operands}
+        for step in self.steps:
+            yield replace(step, weights=step.weights or step.letter in self.shares & read)
 
     def _hides(self, expr: MatrixExpr) -> bool:
         """Whether a matrix holds −∞, or is made of masks."""

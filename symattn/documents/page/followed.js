@@ -1,9 +1,7 @@
 // The query that is followed: which row of a matrix is its own, and which steps it goes through.
 
 const acts = data.items.filter((item) => item.rule && sectionOf(item)?.querySelector(".home table"));
-// The weights: the step of this name; where none has it, shares by which something is multiplied.
-const isMultiplied = ({ letter }) => data.items.some(({ rule }) => factorsOf(rule && productOf(rule)).includes(letter));
-const weighed = data.items.find((item) => item.name === "weights") ?? data.items.find((item) => item.role === "a" && !item.gradientOf && isMultiplied(item));
+const weighed = items.get(data.weights);
 
 // Whether the rows (0) or the columns (1) of a matrix belong to queries, by its letter. Before the weights each entry of
 // a query's row has to read this row alone of an operand; after them the rows are those of the operands.

@@ -78,8 +78,9 @@ class Parts:
         return any(one.fixed and (one.logits or one.boolean) for one in self.items.values())
 
     @cached_property
-    def _weights(self) -> Item | None:
-        return next((item for item in self.items.values() if item.weights), None)
+    def weights(self) -> Item | None:
+        """The weights, by which a page tells where a query looks; of several the last."""
+        return next((item for item in reversed(self.items.values()) if item.weights), None)
 
     def group(self, step: Step) -> str:
         """Project, compare, mask and normalise, or mix; or back through one of them."""
@@ -90,7 +91,7 @@ class Parts:
         return f"Backward: {self._of(next(readers, base)).lower()}"
 
     def _mixes(self, item: Item) -> bool:
-        return self._weights is not None and self._weights.letter in self._before[item.letter]
+        return any(self.items[letter].weights for letter in self._before[item.letter])
 
     def _of(self, item: Item) -> str:
         if self._mixes(item):
@@ -112,5 +113,5 @@ class Parts:
         forward = [one for one in self.derivation.steps if not is_backward(one.letter)]
         scores = next((one for one in forward if one.logits and not one.fixed), None)
         return any(
-            step is one for one in (scores, self._weights, forward[-1], self.derivation.steps[-1])
+            step is one for one in (scores, self.weights, forward[-1], self.derivation.steps[-1])
         )
