@@ -491,7 +491,7 @@ class _Steps:
         self.steps.append(Step(name, symbol, expr, "", equation.reason or reason, **facts))
 
     def weighed(self) -> Iterator[Step]:
-        """All steps; the shares that a later step reads are its weights, whatever they are called."""
+        """All steps; shares that a later one reads are weights, whatever they are called."""
         read = {letter for step in self.steps for letter in step.operands}
         for step in self.steps:
             yield replace(step, weights=step.weights or step.letter in self.shares & read)

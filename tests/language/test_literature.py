@@ -16,7 +16,7 @@ import torch
 from symattn import document
 from symattn.errors import SymattnError
 from symattn.language.equations import derivation_of
-from tests.documents.code.test_code import run, run_javascript
+from tests.documents.code.test_code import given_to, run, run_javascript
 from tests.fuzz.mutated import SMALL, changed
 from tests.language.blocks import WORKS as BLOCKS
 from tests.language.literature import WORKS, Work
@@ -47,7 +47,7 @@ def test_a_text_is_what_its_paper_says(work: Work) -> None:
     if not work.recurs:
         scope: dict[str, Any] = {}
         exec(str(document(values, "numpy")), scope)
-        *_, last = scope["attention"](*(given[item.name] for item in whole.inputs)).values()
+        *_, last = scope["attention"](*given_to(whole, values).values()).values()
         assert tuple(last.shape) == np.shape(values[whole.names[-1]].array)
         np.testing.assert_allclose(last, wanted.detach().numpy(), rtol=1e-12, atol=1e-13)
 

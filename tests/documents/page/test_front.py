@@ -16,6 +16,7 @@ from flint import arb
 from symattn import VARIANTS, Attention, decode
 from symattn.documents.html import html_document, html_series
 from symattn.documents.shown import Shown
+from symattn.language.equations import derivation_of
 from tests.documents.page.opening import settled, sheet, typed, variant
 from tests.shares import share
 
@@ -25,6 +26,12 @@ SAID = re.compile(
 )
 
 Point = tuple[Fraction, Fraction]
+
+MATRICES = {
+    "Q": [[1, 0], [0, 2], [1, 1]],
+    "K": [[1, 1], [0, 1], [2, 0]],
+    "V": [[1, 0], [0, 2], [1, -1]],
+}
 
 
 def told(page: Any) -> list[tuple[str, str]]:
@@ -188,6 +195,37 @@ def test_a_query_that_is_made_otherwise_is_not_dragged(opened: Callable[..., Any
     for name, count in (("rotary", 0), ("cosine", 0), ("scaled-dot-product", 1), ("cross", 1)):
         page = opened(html_document(Shown(*variant(name))))
         assert page.locator(".tip").count() == count, name
+
+
+#: Equations whose weights are called by no name of the field, and the panels of their page.
+UNNAMED = {
+    "S = Q K^T / sqrt(d_k)\nA = softmax(S)\nO = A V": ["Ask and compare", "Share", "Mix"],
+    "T = 3 K Q^T\nA = softmax(T^T)\nO = A V": ["Share", "Mix"],  # the scores are turned
+    "A = softmax(V V^T)\nB = A V\nC = softmax(B B^T / 2)\nO = C B": [
+        "Ask and compare",
+        "Share",
+        "Mix",
+    ],
+    "A = softmax(Q K^T)": [],  # which nothing reads
+    "A = colsoftmax(V V^T)\nO = A V": [],  # of columns
+}
+
+
+@pytest.mark.parametrize("text", UNNAMED)
+def test_the_weights_of_equations_need_no_name(text: str, opened: Callable[..., Any]) -> None:
+    derivation = derivation_of(text, {"V": (3, 2)})
+    numbers = {item.letter: MATRICES[item.letter] for item in derivation.inputs}
+    values = derivation.evaluate(**numbers)
+    page = opened(html_document(Shown(derivation, values)))
+    assert page.locator("#front h2").all_inner_texts() == UNNAMED[text]
+    shares = [step for step in derivation.steps if step.weights]
+    assert bool(shares) == bool(UNNAMED[text])
+    for row, weights in enumerate(values[shares[-1].letter].balls if shares else ()):
+        follow(page, row)
+        assert told(page)
+        for number, key in told(page):
+            at = row if key == "itself" else int(key[-1]) - 1
+            assert fits(number, weights[at]), (row, number, key)
 
 
 # ---- which key wins, and which never does ----------------------------------------------------
@@ -361,7 +399,11 @@ def test_an_output_is_impossible_if_and_only_if_it_is_beside_the_means_of_the_va
             typed(page, "1", 3)
         same = turn >= 12 and count > 2
         at = some.randrange(count)
-        shape[at] = (x + Fraction(some.randint(-6, 14), 5), y + Fraction(some.randint(-6, 14), 5))
+        low = (-12, 2)[turn % 2]
+        shape[at] = (x + Fraction(some.randint(low, 12), 5), y + Fraction(some.randint(low, 12), 5))
+        if turn % 5 == 0:  # the target is between two
+            other = shape[(at + 1) % count]
+            shape[at] = (2 * x - other[0], 2 * y - other[1])
         for side in (0, 1):
             typed(page, str(shape[at][side]), 2 + 2 * count + 2 * at + side)
         settled(page)
