@@ -147,7 +147,9 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
         case Masked(mask=mask):
             yield "masked scores", getattr(mask, "reason", "")
         case sympy.MatAdd(args=(first, *others)) if letter_of(first) and others:
-            if len(others) == 1 and not letter_of(others[0]) and _needs(others[0], first, made):
+            (other, *more) = others
+            is_sum = not more and not other.could_extract_minus_sign()
+            if is_sum and not letter_of(other) and _needs(other, first, made):
                 yield (
                     "residual sum",
                     f"What is computed from it is added to {{{letter_of(first)}}}.",

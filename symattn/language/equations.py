@@ -490,11 +490,14 @@ class _Steps:
             facts["each"] = index
         self.steps.append(Step(name, symbol, expr, "", equation.reason or reason, **facts))
 
-    def weighed(self) -> Iterator[Step]:
-        """All steps; shares that a later one reads are weights, whatever they are called."""
-        read = {letter for step in self.steps for letter in step.operands}
-        for step in self.steps:
-            yield replace(step, weights=step.weights or step.letter in self.shares & read)
+    def weighed(self) -> list[Step]:
+        """All steps; shares that a later one multiplies are weights, if no others might be."""
+        products = {part for step in self.steps for part in step.expr.atoms(sympy.MatMul)}
+        factors = {factor for product in products for factor in product.args}
+        shares = [step for step in self.steps if step.letter in self.shares or step.weights]
+        if len(shares) != 1 or shares[0].symbol not in factors:
+            return self.steps
+        return [replace(step, weights=step in shares) for step in self.steps]
 
     def _hides(self, expr: MatrixExpr) -> bool:
         """Whether a matrix holds −∞, or is made of masks."""

@@ -38,10 +38,11 @@ const rowIn = (item, row, h) => numbersTo(widthOf(item)).map((k) => entryOn(item
 
 // ---- names ----
 
-// A query or key by its name; where it has none, by its number.
+// A query or key, or a row or column where nothing is attended to, by its name; where it has none, by its number.
+const [QUERY, KEY] = weighed ? ["query", "key"] : ["row", "column"];
 const [queryNames, keyNames] = [axisOf(central), 1 - axisOf(central)].map((side) => labelsOf(central)[side]);
-const queryName = (row) => (queryNames ? apart(queryNames[row]) : `query ${row + data.base}`);
-const keyName = (k) => (keyNames ? apart(keyNames[k]) : `key ${k + data.base}`);
+const queryName = (row) => (queryNames ? apart(queryNames[row]) : `${QUERY} ${row + data.base}`);
+const keyName = (k) => (keyNames ? apart(keyNames[k]) : `${KEY} ${k + data.base}`);
 
 // Where queries and keys are the same tokens, a token is compared with itself.
 const isItself = (k) => keyNames !== null && queryNames === keyNames && k === followed.row;

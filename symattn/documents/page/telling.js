@@ -4,7 +4,7 @@ const vector = (numbers) => (numbers.length > 1 && numbers.length <= MOST_LISTED
 
 // A token by its name; where it has none, a query or key by its number, which may begin a sentence.
 const token = (names, k, called) => (names ? make("bdi", names[k], { class: "token" }) : called);
-const query = (isFirst, row = followed.row) => token(queryNames, row, isFirst ? queryName(row).replace("q", "Q") : queryName(row));
+const query = (isFirst, row = followed.row) => token(queryNames, row, isFirst ? queryName(row).replace(/^[qr]/, (letter) => letter.toUpperCase()) : queryName(row));
 const keyOn = (k) => token(keyNames, k, keyName(k));
 
 const several = (numbers) => listed(shortened(numbers));
@@ -36,7 +36,7 @@ function productTold({ at, k }) {
       : [` are added component by component, each times its weight: together they have `];
     return [`The ${what}`, ...these, result, `, component ${k + data.base} of the output of `, query(), "."];
   }
-  if (!isAfter(item) && widthOf(item) === widthOf(central)) {
+  if (weighed && !isAfter(item) && widthOf(item) === widthOf(central)) {
     if (!isPlain) return [...reasonOf(item), "The score of ", keyOn(k), " for ", query(), " is ", result, "."];
     return [query(true), " is compared with ", isItself(k) ? "itself" : keyOn(k), `: the dot product of its ${ownRole}${vector(ownNumbers)} and the ${otherRole}${vector(otherNumbers)} is `, result, "."];
   }
@@ -64,18 +64,19 @@ function maskTold() {
 function moveTold({ phase }) {
   const { item, shares } = scene;
   const row = rowOnStage();
-  const parts = isRaised(shares) ? "exponentials" : "scores";
+  const scores = weighed ? "scores" : "numbers";
+  const parts = isRaised(shares) ? "exponentials" : scores;
   const isPlain = shares.whole[0] === "s";
   if (phase === "part") {
     const textOf = (entry) => pretty(printer(scene.least[1]).part(shares.part, entry));
-    return ["The scores of ", query(), " become exponentials, which are never negative and can be shares of a whole: ", ...shared(row, textOf), "."];
+    return [`The ${scores} of `, query(), " become exponentials, which are never negative and can be shares of a whole: ", ...shared(row, textOf), "."];
   }
-  if (sharesNothing(item.rule, row[0])) return [query(true), " may attend to no key: its weights are 0, by convention."];
+  if (sharesNothing(item.rule, row[0])) return [query(true), ` ${weighed ? "may attend to no key: its weights" : "has nothing to share: its entries"} are 0, by convention.`];
   if (phase === "sum") {
     const sum = pretty(shownAs(numberOfMove(shares, "sum", row[0])).text);
     return [`The ${parts} of `, query(), isPlain ? " add up to " : ", with a further term, add up to ", sum, ": each is divided by this sum."];
   }
-  return [query(true), " shares its attention out: ", ...shared(row), `. These weights add up to ${isPlain ? "1" : "less than 1"}.`];
+  return [...(weighed ? [query(true), " shares its attention out: "] : ["The shares of ", query(), " are "]), ...shared(row), `. ${weighed ? "These weights" : "They"} add up to ${isPlain ? "1" : "less than 1"}.`];
 }
 
 // Scores that are divided by one number.
@@ -92,6 +93,7 @@ function scaledTold() {
 function sentenceOf(frame) {
   const { item, h } = scene;
   if (frame.closes) return [];
+  if (frame.opens && !weighed) return ["We follow ", query(), " from step to step."];
   if (frame.opens) return ["We follow ", query(), ...(scene.shown.length > 1 ? [` in head ${h + data.base}`] : []), ": it is compared with every key, and the better a key matches, the more of its value goes into the output."];
   if (frame.at) return productTold(frame);
   if (frame.phase) return moveTold(frame);
@@ -115,7 +117,6 @@ function looksTold(row, h, isFirst) {
 function seenCard() {
   const h = headOn(weighed);
   const inHead = h === null ? "" : ` in head ${h + data.base}`;
-  const mixed = data.items.find((item) => isAfter(item) && hasRow(item) && item.sources?.has(weighed.letter));
   const told = [[...looksTold(followed.row, h, true), inHead, "."]];
   if (mixed && rowIn(weighed, followed.row, h).every(({ value }) => !Number.isNaN(value))) {
     const parts = heaviestFirst(rowIn(weighed, followed.row, h)).map((entry) => [entry.text, " of the value of ", keyOn(keyIn(weighed, entry))]);

@@ -201,14 +201,26 @@ def test_a_query_that_is_made_otherwise_is_not_dragged(opened: Callable[..., Any
 UNNAMED = {
     "S = Q K^T / sqrt(d_k)\nA = softmax(S)\nO = A V": ["Ask and compare", "Share", "Mix"],
     "T = 3 K Q^T\nA = softmax(T^T)\nO = A V": ["Share", "Mix"],  # the scores are turned
-    "A = softmax(V V^T)\nB = A V\nC = softmax(B B^T / 2)\nO = C B": [
-        "Ask and compare",
-        "Share",
-        "Mix",
-    ],
+    "A = softmax(V V^T)\nB = A V\nC = softmax(B B^T / 2)\nO = C B": [],  # of two layers
     "A = softmax(Q K^T)": [],  # which nothing reads
     "A = colsoftmax(V V^T)\nO = A V": [],  # of columns
 }
+
+
+def test_what_attends_to_nothing_is_told_by_rows_and_columns(opened: Callable[..., Any]) -> None:
+    derivation = derivation_of("B = V V^T\nA = sigmoid(B)\nO = B - A", {"V": (3, 2)})
+    page = opened(html_document(Shown(derivation, derivation.evaluate(V=MATRICES["V"]))))
+    page.keyboard.press("s")
+    said = []
+    while True:
+        said.append(page.locator("#stage .where").inner_text())
+        if page.locator("#onward").get_attribute("aria-disabled") == "true":
+            break
+        page.keyboard.press("ArrowRight")
+    whole = re.sub("[\u2068\u2069]", "", " ".join(said))
+    assert "We follow row 3 from step to step." in whole
+    assert "Component 2 of row 3 is −2." in whole
+    assert not re.search("query|key|attend", whole), whole
 
 
 @pytest.mark.parametrize("text", UNNAMED)
