@@ -15,7 +15,6 @@ function changeBoard() {
 }
 
 function showNext() {
-  pauseStage();
   if (document.body.classList.contains("veiled")) { veil(false); return; }
   if (isLast()) return;
   goOn(1);
@@ -26,7 +25,7 @@ keysWhile(always, { b: changeBoard });
 keysWhile(inBoard, {
   ArrowRight: showNext,
   " ": showNext,
-  ArrowLeft() { walkFrames(-1); veil(false); },
+  ArrowLeft() { goOn(-1); veil(false); },
   Escape: changeBoard,
 });
 document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement && inBoard()) changeBoard(); });

@@ -18,8 +18,8 @@ function mostlyAt(key) {
     never() {
       if (isHidden(key)) return `The mask hides ${quoted(key)} from ${askedInWords()}, so its weight is 0 whatever the other numbers are.`;
       const twin = isPlane ? twinOf(key, seenKeys()) : undefined;
-      if (twin !== undefined) return `The keys of ${quoted(key)} and ${quoted(twin)} are the same. Whatever the query is, so are their weights, and neither is above a half.`;
-      return isPlane && isBetweenOthers(key, seenKeys()) ? `The key of ${quoted(key)} lies between those of others. Whatever the query is, its score is not above all of theirs, and its weight not above a half.` : "";
+      if (twin !== undefined) return `${quoted(key)} and ${quoted(twin)} have equal keys, and so equal weights: neither is above a half.`;
+      return isPlane && isBetweenOthers(key, seenKeys()) ? `The key of ${quoted(key)} lies between others. Whatever the query is, its score is not above all of theirs, nor its weight above a half.` : "";
     },
   };
 }
@@ -44,9 +44,9 @@ function outputOf(target) {
     now: () => `the output is ${outputText()}`,
     never() {
       const [keys, place] = [seenKeys(), `(${target.map(pretty).join(", ")})`];
-      if (sharing && liesOutside(wantedNumbers, keys.map((key) => [key]))) return `The output is a mean of the values that ${askedInWords()} sees, and ${place} lies outside the shape between them.`;
-      const alike = sharing && isPlane ? keys.filter((key, k) => !keys.slice(0, k).some((other) => areSame(key, other))).map((key) => keys.filter((other) => areSame(key, other))) : keys;
-      return alike.length < keys.length && liesOutside(wantedNumbers, alike) ? `Equal keys have equal shares, whatever the query is. No mean of the values with such shares is ${place}.` : "";
+      if (liesOutside(wantedNumbers, keys.map((key) => [key]))) return `The output is a mean of the values that ${askedInWords()} sees, and ${place} lies outside the shape between them.`;
+      const alike = keys.map((key) => keys.filter((other) => other === key || (isPlane && areSame(key, other))));
+      return liesOutside(wantedNumbers, alike) ? `Equal keys have equal shares, and no such mean of the values is ${place}.` : "";
     },
   };
 }
@@ -57,12 +57,11 @@ function liesOutside(point, groups) {
   const { sum, product: times, quotient, minus, OF_ONE: { abs } } = certified;
   const values = groups.map((some) => [0, 1].map((c) => quotient(sum(some.map((key) => valueVector(key)[c])), some.length)));
   const along = ([a, b], [c, d]) => sum([times(a, c), times(b, d)]);
-  const sides = values.flatMap((one, k) => values.slice(0, k).map((other) => [minus(one[1], other[1]), minus(other[0], one[0])]));
-  return [[1, 0], [0, 1], ...sides].some((side) => [1, -1].some((sign) => {
-    const across = side.map((part) => times(sign, part));
-    const least = minus(along(across, point), times(NEAR, sum(across.map(abs))));
-    return values.every((value) => isBelow(along(across, value), least));
-  }));
+  const across = values.flatMap((one) => values.map((other) => [minus(one[1], other[1]), minus(other[0], one[0])]));
+  return [[1, 0], [-1, 0], [0, 1], [0, -1], ...across].some((side) => {
+    const least = minus(along(side, point), times(NEAR, sum(side.map(abs))));
+    return values.every((value) => isBelow(along(side, value), least));
+  });
 }
 
 // An output that a query on the grid makes, away from the one there is: found by trying some, with the numbers put back.
@@ -126,11 +125,11 @@ function tellGoal() {
 }
 
 function wordsOfGoal() {
-  if (supposed) return ["The goals are for the attention as it is, without “What if”."];
+  if (supposed) return ["Goals are for the attention as it is, without “What if”."];
   const never = goal.never();
   if (never) return [make("b", "Impossible. "), never];
   const met = live && !proven ? null : goal.isMet();
-  if (met === null) return ["These digits are not proven, so that this is not decided."];
+  if (met === null) return ["These digits are not proven, so this is not decided."];
   if (met) return [make("b", "Reached: "), `${goal.now()}.`];
   return [make("b", "Not yet: "), `${goal.now()}. Asked for is ${goal.title}. ${isMovable() ? "Move the query." : "Change the numbers."}`];
 }

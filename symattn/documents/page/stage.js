@@ -3,7 +3,6 @@
 // the digits of the sheet.
 
 let scene = null; // what stands on the stage: step, head, picture, frames, and which frame
-let playing = null; // the timer of the next frame
 
 const staged = () => scene !== null;
 const isStill = () => calm() === "auto";
@@ -219,7 +218,7 @@ const stage = makeOf("div", '<div class="heading"></div><div class="heads-on-sta
   + '<div class="bar"><div class="line now"></div><p class="where"></p><div class="along"><label><span class="spoken">Frame</span><input type="range" min="0" id="frame" autocomplete="off"></label>'
   + '<button type="button" id="others" title="Fill the rows of the other queries too (key o)">Other rows</button></div>'
   + '<div class="walk" role="group" aria-label="Follow the query"><button type="button" id="back">← Back</button>'
-  + '<button type="button" id="play">Play</button><button type="button" id="onward">Next →</button></div></div>', { id: "stage", role: "region", "aria-label": "Stage", hidden: "" });
+  + '<button type="button" id="onward">Next →</button></div></div>', { id: "stage", role: "region", "aria-label": "Stage", hidden: "" });
 
 function mountStep(item, frame = 0) {
   const [shown, h] = [headsShown(item), headOn(item)];
@@ -366,13 +365,12 @@ function paintFrame(at) {
   const where = $(".where", stage);
   where.replaceChildren(...sentenceOf(frame));
   const words = spoken(frame.closes ? $(".seen", stage) : where);
-  if (playing === null) $("#said").textContent = words;
+  $("#said").textContent = words;
   const slider = $("#frame");
   slider.value = Math.max(scene.walk.findIndex((one) => one.item === item && one.at === at), 0);
   slider.ariaValueText = words;
   $("#back").ariaDisabled = at === 0 && !neighbour(-1);
   $("#onward").ariaDisabled = isLast();
-  tellPlaying();
   for (const box of $$(".picture-on-stage .scroll", stage)) showIn(box, $(".focal", box) ?? $(".lit", box));
   const [picture, bar] = [$(".picture-on-stage", stage), $(".bar", stage).offsetHeight];
   stage.style.setProperty("--bar", `${bar}px`);
@@ -483,37 +481,7 @@ function goOn(by) {
   standAt(scene.frames[at] ? { item: scene.item, at } : { item: neighbour(by), at: by < 0 ? Infinity : 0 });
 }
 
-// A frame stays as long as it takes to read its sentence.
-const paceOfNext = () => 1000 + 45 * $(".where", stage).textContent.length;
-
-function playAfter(milliseconds) {
-  playing = setTimeout(() => {
-    goOn(1);
-    if (isLast() || scene.frames[scene.at].closes) pauseStage(); else playAfter(paceOfNext());
-  }, milliseconds);
-  tellPlaying();
-}
-
-function playOrPause() {
-  if (playing !== null) { pauseStage(); return; }
-  if (isStill()) { walkFrames(1); return; }
-  if (isLast()) goAlong(0);
-  playAfter(scene.at ? paceOfNext() : 900);
-}
-
-function pauseStage() {
-  clearTimeout(playing);
-  playing = null;
-  if (scene) tellPlaying();
-}
-
-function tellPlaying() {
-  $("#play").textContent = playing === null ? "Play" : "Pause";
-  $("#play").hidden = isStill();
-}
-
-const walkFrames = (by) => { pauseStage(); goOn(by); };
-const walkSteps = (by) => { pauseStage(); standAt({ item: neighbour(by), at: 0 }); };
+const walkSteps = (by) => standAt({ item: neighbour(by), at: 0 });
 const fillRows = () => { allRows = !allRows; mountStep(scene.item, scene.at); remember(); };
 
 // ---- on and off ----
@@ -546,7 +514,6 @@ const frameOf = (entry, what = "share") => Math.max(scene.frames.findLastIndex((
 function openStage(name, entry = null) {
   const item = acts.find((one) => one.name === name) ?? route[0];
   if (!item) return;
-  pauseStage();
   suppose(null); // what its frames say is of the attention as it is
   if (entry && hasRow(item)) followed = { row: lineIn(item, entry), head: entry.h ?? followed.head };
   if (!staged()) {
@@ -560,7 +527,6 @@ function openStage(name, entry = null) {
 }
 
 function closeStage() {
-  pauseStage();
   const { item, frames, at } = scene;
   scene = null;
   document.body.classList.remove("opening", "board", "veiled");
@@ -581,23 +547,20 @@ function changeMode() {
 
 modeButton.addEventListener("click", changeMode);
 
-$("#back", stage).addEventListener("click", () => walkFrames(-1));
-$("#onward", stage).addEventListener("click", () => walkFrames(1));
-$("#play", stage).addEventListener("click", playOrPause);
-$("#frame", stage).addEventListener("input", (event) => { pauseStage(); goAlong(Number(event.target.value)); });
-$("#others", stage).addEventListener("click", () => { pauseStage(); fillRows(); });
+$("#back", stage).addEventListener("click", () => goOn(-1));
+$("#onward", stage).addEventListener("click", () => goOn(1));
+$("#frame", stage).addEventListener("input", (event) => goAlong(Number(event.target.value)));
+$("#others", stage).addEventListener("click", fillRows);
 stage.addEventListener("click", (event) => {
   const { target } = event;
   const { head } = target.dataset;
   if (head !== undefined) {
-    pauseStage();
     followRow(followed.row, Number(head));
     $(`[data-head="${head}"]`, stage).focus();
   }
   if (target.matches(".before")) { event.preventDefault(); openStage(target.hash.slice(1)); }
   const { entry, what } = target.closest("td.result") ?? {};
   if (!entry) return;
-  pauseStage();
   if (hasRow(scene.item) && lineIn(scene.item, entry) !== followed.row) followRow(lineIn(scene.item, entry));
   standAt({ item: scene.item, at: frameOf(entry, what) });
 });
@@ -619,12 +582,12 @@ keysWhile(staged, {
   n: () => walkSteps(1),
   p: () => walkSteps(-1),
   Escape: closeStage,
-  ArrowRight: () => walkFrames(1),
-  ArrowLeft: () => walkFrames(-1),
+  ArrowRight: () => goOn(1),
+  ArrowLeft: () => goOn(-1),
   o() { if (!$("#others").disabled) fillRows(); },
-  Home() { pauseStage(); goAlong(0); },
-  End() { pauseStage(); goAlong(scene.walk.length - 1); },
-  " ": ({ target }) => !target.closest("button, a, summary") && playOrPause(),
+  Home: () => goAlong(0),
+  End: () => goAlong(scene.walk.length - 1),
+  " ": ({ target }) => !target.closest("button, a, summary") && goOn(1),
 });
 
 whenSettled(() => { if (staged()) mountStep(scene.item, scene.at); });

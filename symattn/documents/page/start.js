@@ -26,7 +26,6 @@ globalThis.symattn = Object.freeze({
   letters: data.items.map((item) => item.letter),
   value: asked((entry) => entry.value),
   byRule: asked((entry) => certified.nearest(evaluate(entry.item.rule, entry))),
-  reads: asked((entry) => [...reads(entry.item.rule, entry)].map((one) => one.key)),
   reaches: asked((entry) => {
     const { read, changed } = wholly(reaching(entry, false));
     return [changed, read].map((found) => [...found].flatMap(([letter, places]) => [...places].map((place) => entryIn(items.get(letter), place).key)));

@@ -71,7 +71,7 @@ function moveTold({ phase }) {
     const textOf = (entry) => pretty(printer(scene.least[1]).part(shares.part, entry));
     return [`The ${scores} of `, query(), " become exponentials, which are never negative and can be shares of a whole: ", ...shared(row, textOf), "."];
   }
-  if (sharesNothing(item.rule, row[0])) return [query(true), ` ${weighed ? "may attend to no key: its weights" : "has nothing to share: its entries"} are 0, by convention.`];
+  if (sharesNothing(item.rule, row[0])) return [query(true), " may attend to no key: its weights are 0, by convention."];
   if (phase === "sum") {
     const sum = pretty(shownAs(numberOfMove(shares, "sum", row[0])).text);
     return [`The ${parts} of `, query(), isPlain ? " add up to " : ", with a further term, add up to ", sum, ": each is divided by this sum."];
@@ -93,7 +93,7 @@ function scaledTold() {
 function sentenceOf(frame) {
   const { item, h } = scene;
   if (frame.closes) return [];
-  if (frame.opens && !weighed) return ["We follow ", query(), " from step to step."];
+  if (frame.opens && !weighed) return ["We follow ", query(), " step by step."];
   if (frame.opens) return ["We follow ", query(), ...(scene.shown.length > 1 ? [` in head ${h + data.base}`] : []), ": it is compared with every key, and the better a key matches, the more of its value goes into the output."];
   if (frame.at) return productTold(frame);
   if (frame.phase) return moveTold(frame);

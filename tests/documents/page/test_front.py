@@ -218,7 +218,7 @@ def test_what_attends_to_nothing_is_told_by_rows_and_columns(opened: Callable[..
             break
         page.keyboard.press("ArrowRight")
     whole = re.sub("[\u2068\u2069]", "", " ".join(said))
-    assert "We follow row 3 from step to step." in whole
+    assert "We follow row 3 step by step." in whole
     assert "Component 2 of row 3 is −2." in whole
     assert not re.search("query|key|attend", whole), whole
 
