@@ -146,10 +146,8 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
             )
         case Masked(mask=mask):
             yield "masked scores", getattr(mask, "reason", "")
-        case sympy.MatAdd(args=(first, *others)) if letter_of(first) and others:
-            (other, *more) = others
-            is_sum = not more and not other.could_extract_minus_sign()
-            if is_sum and not letter_of(other) and _needs(other, first, made):
+        case sympy.MatAdd(args=(first, other)) if letter_of(first) and not letter_of(other):
+            if _needs(other, first, made) and not other.could_extract_minus_sign():
                 yield (
                     "residual sum",
                     f"What is computed from it is added to {{{letter_of(first)}}}.",

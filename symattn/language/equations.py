@@ -453,7 +453,7 @@ class _Steps:
         self.maker = Maker(sizes, letters.numbers)
         self.inputs: dict[str, Input] = {}
         self.steps: list[Step] = []
-        self.shares: set[str] = set()
+        self.headings: dict[str, str] = {}
 
     def add(self, equation: Equation) -> None:
         """The step that an equation makes, and the inputs that it uses first."""
@@ -478,8 +478,7 @@ class _Steps:
         facts = dict(self.facts.get(left.word, {}))
         if equation.heading or "title" not in facts:
             facts["title"] = equation.heading or heading
-        if heading == WEIGHTS:
-            self.shares.add(letter)
+        self.headings[letter] = heading
         if self._hides(expr):
             facts["logits"] = True
             self.maker.masks.add(letter)
@@ -494,10 +493,14 @@ class _Steps:
         """All steps; shares that a later one multiplies are weights, if no others might be."""
         products = {part for step in self.steps for part in step.expr.atoms(sympy.MatMul)}
         factors = {factor for product in products for factor in product.args}
-        shares = [step for step in self.steps if step.letter in self.shares or step.weights]
-        if len(shares) != 1 or shares[0].symbol not in factors:
+        shares = {
+            step.symbol
+            for step in self.steps
+            if step.weights or self.headings[step.letter] == WEIGHTS
+        }
+        if len(shares) != 1 or not shares <= factors:
             return self.steps
-        return [replace(step, weights=step in shares) for step in self.steps]
+        return [replace(step, weights=step.symbol in shares) for step in self.steps]
 
     def _hides(self, expr: MatrixExpr) -> bool:
         """Whether a matrix holds −∞, or is made of masks."""
