@@ -462,12 +462,7 @@ class _Steps:
         if left.head and not left.by_rows:
             count = self.sizes.size(self.sizes.count(left.name))
         expr = self._made(equation, count)
-        written = (part.name for part in subtrees(equation.tree) if isinstance(part, Name))
-        meant = (
-            x.name for x in sympy.preorder_traversal(expr) if isinstance(x, sympy.MatrixSymbol)
-        )
-        for one in (*written, *meant):
-            self._input(greek(str(one)))
+        self._inputs(equation.tree, expr)
         letter = in_ascii(left.name)
         name = left.word or letter
         if name in {item.name for item in (*self.inputs.values(), *self.steps)}:
@@ -488,6 +483,15 @@ class _Steps:
         if index and index not in HEADS:
             facts["each"] = index
         self.steps.append(Step(name, symbol, expr, "", equation.reason or reason, **facts))
+
+    def _inputs(self, tree: Tree, expr: MatrixExpr) -> None:
+        """The inputs that a right side, and the matrices that it stands for, use first."""
+        written = (part.name for part in subtrees(tree) if isinstance(part, Name))
+        meant = (
+            x.name for x in sympy.preorder_traversal(expr) if isinstance(x, sympy.MatrixSymbol)
+        )
+        for one in (*written, *meant):
+            self._input(greek(str(one)))
 
     def weighed(self) -> list[Step]:
         """All steps; shares that a later one multiplies are weights, if no others might be."""
