@@ -46,7 +46,7 @@ function outputOf(target) {
       const [keys, place] = [seenKeys(), `(${target.map(pretty).join(", ")})`];
       if (liesOutside(wantedNumbers, keys.map((key) => [key]))) return `The output is a mean of the values that ${askedInWords()} sees, and ${place} lies outside the shape between them.`;
       const alike = keys.map((key) => keys.filter((other) => other === key || (isPlane && areSame(key, other))));
-      return liesOutside(wantedNumbers, alike) ? `Equal keys have equal shares, and no such mean of the values is ${place}.` : "";
+      return liesOutside(wantedNumbers, alike) ? `Equal keys have equal shares, and no such mean is ${place}.` : "";
     },
   };
 }

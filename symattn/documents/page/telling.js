@@ -26,7 +26,7 @@ function productTold({ at, k }) {
   const { item, product } = scene;
   const factors = axisOf(item) ? [product.right, product.left] : [product.left, product.right];
   const [own, other] = factors.map((part) => numbersTo(product.size).map((n) => entryAt(part, { ...at, [product.index]: n })));
-  const [ownNumbers, otherNumbers] = [own, other].map(textsOf);
+  const [ownNumbers, otherNumbers] = [own, other].map((entries) => entries.map(textPutIn)); // as in the line
   const [ownRole, otherRole] = [own, other].map(([one]) => ROLE_WORDS[one.item.role] ?? "vector");
   const result = at.text;
   const isPlain = product.rule === item.rule && !isWarm(item);
