@@ -17,7 +17,6 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Replay
 from symattn.algebra.claims import (
-    Data,
     Goal,
     Slope,
     cases,
@@ -31,6 +30,7 @@ from symattn.algebra.claims import (
     used,
 )
 from symattn.algebra.forms import Refused, linear
+from symattn.algebra.kinds import Data
 from symattn.algebra.texts import form_text
 from symattn.errors import SymattnError
 from symattn.nodes import rule as r

@@ -19,8 +19,9 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker, Replay
-from symattn.algebra.claims import Data, Goal, Pair, goal_of
+from symattn.algebra.claims import Goal, Pair, goal_of
 from symattn.algebra.forms import Env, Form, Refused, linear, names, plus_form, put, variable
+from symattn.algebra.kinds import Data
 from symattn.algebra.polynomials import Bound, indices
 from symattn.algebra.sums import Found, Step
 from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, spelled

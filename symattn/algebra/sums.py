@@ -16,7 +16,7 @@ from typing import TypeVar
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.claims import Data, Unit, check_keys
+from symattn.algebra.claims import Unit
 from symattn.algebra.forms import (
     Form,
     Refused,
@@ -32,6 +32,7 @@ from symattn.algebra.forms import (
     variable,
 )
 from symattn.algebra.functions import Lines
+from symattn.algebra.kinds import Data
 from symattn.algebra.polynomials import (
     Bound,
     along_line,
@@ -61,22 +62,6 @@ from symattn.algebra.texts import (
     terms_of,
     text_of,
 )
-
-#: The rules that a step may use, and the keys that it then has, beside those of every step.
-RULES: Mapping[str, tuple[str, ...]] = {
-    "range": ("cuts", "cuts again", "width"),
-    "delta": ("index factor side",),
-    "identity": ("index",),
-    "line": ("index",),
-    "count": ("index",),
-    "permute": ("index by",),
-    "merge": ("factor",),
-    "separate": ("indices",),
-    "hypothesis": ("indices equation at",),
-    "meet": ("term factor index",),
-    "zero": ("",),
-}
-
 
 #: What a sum is rewritten to: what is summed now, over which indices, and what that needs.
 Rewritten = tuple[Poly, Bound, Needs]
@@ -111,8 +96,6 @@ class Steps(Lines):
         step = self.left.popleft()
         if step["rule"] not in allowed:
             raise self.wrong(f"{step['rule']} is not a step here; {' or '.join(allowed)} is")
-        every = "rule of gives needs" if "needs" in step else "rule of gives"
-        check_keys(step, *(f"{every} {own}" for own in RULES[step["rule"]]))
         if step["of"] != brief(before):
             raise self.wrong(f"it is about {step['of'][:80]}, where {before[:80]} stands")
         return step

@@ -33,8 +33,9 @@ from symattn.algebra.forms import Form, Refused
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities import identity
 from symattn.algebra.identities.identity import Identity
+from symattn.algebra.kinds import RULES
 from symattn.algebra.refute import refuted, trial_sizes
-from symattn.algebra.sums import RULES, Step
+from symattn.algebra.sums import Step
 from symattn.algebra.texts import Poly, brief, form_text, text_of
 from symattn.algebra.traces import Tracing, certificate
 from symattn.errors import SymattnError
@@ -262,7 +263,9 @@ def words(random: np.random.Generator, made: Made, others: Sequence[Made]) -> No
     """What a step is about or gives says something else."""
     step, key = _step(random, made), _pick(random, ["of", "gives", "rule"])
     if key == "rule":
-        step[key] = _pick(random, [rule for rule in RULES if rule != step[key]])
+        step[key] = _pick(
+            random, sorted({rule for names, _ in RULES for rule in names} - {step[key]})
+        )
         return
     changed = _text(random, step[key])
     for one in _leaves(made["proof"]):

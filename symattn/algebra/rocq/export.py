@@ -13,8 +13,9 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker, Replay
-from symattn.algebra.claims import Data, Goal, cases, goal_of, meant, read_size
+from symattn.algebra.claims import Goal, cases, goal_of, meant, read_size
 from symattn.algebra.forms import Refused, linear, number, plus_form, variable
+from symattn.algebra.kinds import Data
 from symattn.algebra.proof_lines import renamed
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import COLUMN, ROW, divided, divisors_of
