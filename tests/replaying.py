@@ -26,7 +26,7 @@ Binders = tuple[tuple[str, "Poly"], ...]
 Monomial = tuple[tuple["Atom", Q], ...]
 Env = Mapping[str, "Poly"]
 #: The keys that a step of a sum has beside `rule`, `of`, `gives` and `needs`.
-SUMS = {"delta": "factor index side", "identity": "index", "count": "index", "merge": "factor"}
+SUMS = {"delta": "factor index", "identity": "index", "count": "index", "merge": "factor"}
 SUMS |= {"permute": "by index", "separate": "indices", "hypothesis": "at equation indices"}
 SUMS |= {"line": "index"}
 DIFFERENCES = {"meet": "factor index term", "zero": ""}
@@ -596,18 +596,15 @@ class Replay:
 
     def parts(self, size: Poly) -> Iterator[tuple[Poly, Binders]]:
         """The parts of a range: the index, and what is new in it, open meanwhile."""
-        step = self.taken(f"0 … {size} - 1", {"range": "cuts|again cuts|width"})
+        step = self.taken(f"0 … {size} - 1", {"range": "cuts|width"})
         if "width" in step:
             raise Unknown("blocks")
-        cuts, again = [parsed(cut) for cut in step["cuts"]], step.get("again", [])
+        cuts = [parsed(cut) for cut in step["cuts"]]
         need(all(cut.free <= self.ranges.keys() | size.free for cut in cuts), f"names: {step}")
-        need(all(pick(k, [*cuts, size]) for k in again), f"again: {step}")
         starts, sizes = [ZERO, *cuts], [b - a for a, b in pairwise([ZERO, *cuts, size])]
         self.settle(step, f"{len(sizes)} part{'s' * (len(sizes) > 1)}", *sizes)
         for k, s in enumerate(sizes):
-            if k in again:
-                yield from ((starts[k] + n, binders) for n, binders in self.parts(s))
-            elif s == ONE:
+            if s == ONE:
                 yield starts[k], ()
             else:
                 binders = ((self.new(), s),)
@@ -640,11 +637,10 @@ class Replay:
                 a, _ = pick(step["factor"], m)
                 v = self.determined(a, n)
                 need(n not in self.reach(v.free), f"a range depends on {n}: {step}")
-                sides = {"inside": (v, s - v - 1), "below": (v * -1 - 1,), "above": (v - s,)}
-                needs = sides[step["side"]]
-                left = tuple((i, self.put(size, {n: v})) for i, size in left if len(needs) > 1)
+                needs = (v, s - v - 1)
+                left = tuple((i, self.put(size, {n: v})) for i, size in left)
                 with self.open(left):
-                    p = self.put(rest(m, a), {n: v}) if len(needs) > 1 else ZERO
+                    p = self.put(rest(m, a), {n: v})
             case "identity":
                 p *= self.identity(n, s, rest(m, *outer))
             case "count":

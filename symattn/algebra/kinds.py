@@ -19,9 +19,9 @@ Data: TypeAlias = Any
 #: Limits for certificates from elsewhere.
 MOST_VALUES, MOST_DEPTH, MOST_LENGTH, MOST_NUMBER = 50_000, 60, 5_000, 10**9
 
-#: What may stand at a place: a type (`object` for an expression, `int` for a place in a list, from
-#: 0), one of a set of values, a list of one kind, a tuple for a list of these, a table of these keys
-#: (of which those with ? may be missing), `Either` several kinds, or the name of a kind in `KINDS`.
+#: What may stand at a place: a type (`object` for an expression, `int` for a place in a list, which
+#: is ≥ 0), one of a set of values, a list of one kind, a tuple for a list of these, a table of these
+#: keys (those with ? may be missing), `Either` of several kinds, or the name of a kind in `KINDS`.
 Kind: TypeAlias = Any
 
 
@@ -34,9 +34,9 @@ class Either:
 
 #: The rules of steps, and the keys that a step has then, beside those of every step.
 RULES: tuple[tuple[frozenset[str], Mapping[str, Kind]], ...] = (
-    (frozenset({"range"}), {"cuts": [str], "again?": [int]}),
+    (frozenset({"range"}), {"cuts": [str]}),
     (frozenset({"range"}), {"width": str}),
-    (frozenset({"delta"}), {"index": int, "factor": int, "side": {"inside", "below", "above"}}),
+    (frozenset({"delta"}), {"index": int, "factor": int}),
     (frozenset({"identity", "line", "count"}), {"index": int}),
     (frozenset({"permute"}), {"index": int, "by": (str, {0, 1})}),
     (frozenset({"merge"}), {"factor": int}),

@@ -141,7 +141,7 @@ class Recorder(Checker):
         step = self.left[0]
         if step["rule"] == "delta":
             (index, _), (atom, _) = bound[step["index"]], atoms_of(mono)[step["factor"]]
-            value = self.solved(atom, index) if step["side"] == "inside" else None
+            value = self.solved(atom, index)
             self.met.setdefault(index, []).append(value)
         return super().total(bound, mono)
 

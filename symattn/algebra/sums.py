@@ -20,7 +20,6 @@ from symattn.algebra.claims import Unit
 from symattn.algebra.forms import (
     Form,
     Refused,
-    form,
     linear,
     names,
     number,
@@ -163,23 +162,18 @@ class Sums(Steps):
             raise self.wrong("a cut at an index that is not open here")
         needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
         self.settle(step, needs, "1 part" if len(points) == 2 else f"{len(points) - 1} parts")
-        again = step.get("again", ())
         return [
-            found
-            for part, (low, high) in enumerate(pairwise(points))
-            for found in self.in_part(low, plus_form(high, low, -1), part in again, evaluated)
+            self.in_part(low, plus_form(high, low, -1), evaluated) for low, high in pairwise(points)
         ]
 
     def in_part(
-        self, low: Form, count: Form, again: bool, evaluated: Callable[[Form], Found]
-    ) -> list[tuple[Found, Bound]]:
-        """What stands at the indices from `low` on, in parts of their own or at one new index."""
-        if again:
-            return self.in_parts(count, lambda at: evaluated(plus_form(low, at)))
+        self, low: Form, count: Form, evaluated: Callable[[Form], Found]
+    ) -> tuple[Found, Bound]:
+        """What stands at the indices from `low` on, at one new index."""
         index = "" if count == number(1) else self.new(count)
         at = plus_form(low, variable(index)) if index else low
         with self.inside(scope=self.here.scope | {index} - {""}):
-            return [(evaluated(at), [(index, count)])]
+            return evaluated(at), [(index, count)]
 
     def in_blocks(
         self, step: Step, size: Form, evaluated: Callable[[Form], Found]
@@ -370,16 +364,12 @@ class Along:
 
 
 def _eliminated(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
-    """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside."""
+    """Σ_l [l = k] f(l) is f(k) for a k in the range of l."""
     run = Along.of(bound, factors, checker.place_of(step, "index", bound))
     atom, _ = factors[checker.place_of(step, "factor", factors)]
     value = checker.determined(atom, run.index)
     if names(value) & run.dependent:
         raise checker.wrong("a range of the others' depends on the index")
-    if step["side"] != "inside":
-        below = form([*((a, -c) for a, c in value), ("", -1)])
-        outside = {"below": below, "above": plus_form(value, run.size, -1)}
-        return {}, [], [(outside[step["side"]], "outside of the range")]
     at = {run.index: value}
     out = checker.substituted(frozenset(pair for pair in factors if pair[0] != atom), at)
     left = [(name, put(size, at)) for name, size in run.others]

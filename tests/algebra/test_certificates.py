@@ -895,22 +895,17 @@ def _above(one: Any, level: Any) -> Any:
 #: What a step says, the indices of the sum, and its factors: none of these may be done.
 SUMS: dict[str, tuple[Made, list[tuple[str, Form]], Any]] = {
     "the index is above its range": (
-        {"rule": "delta", "index": 0, "factor": 1, "side": "inside"},
+        {"rule": "delta", "index": 0, "factor": 1},
         [("#1", N)],
         _mono(_entry("A", L, TOP), _delta(L, N)),
     ),
     "the index is below its range": (
-        {"rule": "delta", "index": 0, "factor": 1, "side": "inside"},
+        {"rule": "delta", "index": 0, "factor": 1},
         [("#1", N)],
         _mono(_entry("A", L, TOP), _delta(L, forms.number(-1))),
     ),
-    "the index is in its range": (
-        {"rule": "delta", "index": 0, "factor": 1, "side": "below"},
-        [("#1", N)],
-        _mono(_entry("A", L, TOP), _delta(L, ZERO)),
-    ),
     "the other's range depends on the index": (
-        {"rule": "delta", "index": 0, "factor": 0, "side": "inside"},
+        {"rule": "delta", "index": 0, "factor": 0},
         [("#1", N), ("#2", ONE_MORE)],
         _mono(_delta(L, K)),
     ),
