@@ -19,9 +19,9 @@ Data: TypeAlias = Any
 #: Limits for certificates from elsewhere.
 MOST_VALUES, MOST_DEPTH, MOST_LENGTH, MOST_NUMBER = 50_000, 60, 5_000, 10**9
 
-#: What may stand at a place: a type (`object` for an expression, `int` for a place in a list, which
-#: is ≥ 0), one of a set of values, a list of one kind, a tuple for a list of these, a table of these
-#: keys (those with ? may be missing), `Either` of several kinds, or the name of a kind in `KINDS`.
+#: What may stand at a place: a type (`object` for an expression, `int` for a whole number ≥ 0), one
+#: of a set of values, a list of one kind, a tuple for a list of these, a table of these keys (those
+#: with ? may be missing), `Either` of several kinds, or the name of a kind in `KINDS`.
 Kind: TypeAlias = Any
 
 
