@@ -5,8 +5,8 @@ a proof. The checker reads the statement again with the one grammar, opens the e
 nodes at symbolic indices, and takes the steps in their order; it never searches. Both entries are
 polynomials over atoms (an entry, e to a monomial, a sum over an index, …), and a step rewrites
 one sum by one of the `RULES`, whose obligations (a range, a sign, a full set of rows) are shown
-here again. A proof ends where the difference of the sides is 0, which is decided by FLINT's
-polynomials over the atoms. What is trusted is this file, the grammar and the nodes' entry rules.
+here again. A proof ends where the difference of the sides is 0 as a polynomial over the atoms.
+What is trusted is this file, the grammar and the nodes' entry rules.
 
 Nothing here is shared with what finds proofs: of `symattn.algebra` it imports nothing.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
@@ -389,22 +389,13 @@ class Checker(Letters):
 _ROW, _COLUMN = (sympy.Symbol(f"{name}·", integer=True) for name in ("row", "column"))
 
 
-@dataclass(frozen=True)
-class Run:
-    """The check of one case of sizes: the goal in it, the checker, and the cofactors' terms."""
-
-    goal: Goal
-    checker: Checker
-    added: tuple[tuple[sympy.Expr, Pair], ...]
-
-
 class Replay:
     """The check of one proof: cases of sizes, entries, and what equations are used for."""
 
     checker: type[Checker] = Checker
 
     def __init__(self, goal: Goal, uses: Sequence[Data], letters_only: bool) -> None:
-        self.uses, self.runs = uses, list[Run]()
+        self.uses = uses
         self.letters: dict[MatrixExpr, sympy.MatrixSymbol] | None = {} if letters_only else None
         dict(permutations_in(used(goal, uses)[0]))  # also of letters within functions
         left, right = self.plain(goal.left), self.plain(goal.right)
@@ -470,7 +461,6 @@ class Replay:
             (decoded(c), self.product_of(known, u, relation, v, shape))
             for c, u, relation, v in cofactors
         )
-        self.runs.append(Run(goal, checker, added))
         rows, columns = (linear(size, {}) for size in shape)
         with checker.inside(means=means, known=tuple(sums)):
             checker.in_parts(

@@ -103,6 +103,14 @@ class Recorder(Checker):
         self.inverses: dict[str, MatrixExpr] = {}
         #: What is divided by and is not 0.
         self.divisors: list[Poly] = []
+        #: What the cofactors are of.
+        self.added: list[tuple[sympy.Expr, Pair]] = []
+
+    def compare(
+        self, known: Goal, added: Sequence[tuple[sympy.Expr, Pair]], i: Form, j: Form
+    ) -> None:
+        self.added[:] = added
+        super().compare(known, added, i, j)
 
     def take(self, allowed: Sequence[str], before: str, *about: object) -> Step:
         step = super().take(allowed, before, *about)
@@ -187,6 +195,15 @@ class Recording(Replay):
 
     checker = Recorder
 
+    def __init__(self, goal: Goal, uses: Sequence[Data], letters_only: bool) -> None:
+        super().__init__(goal, uses, letters_only)
+        self.runs: list[tuple[Goal, Recorder]] = []
+
+    def entries(self, checker: Checker, goal: Goal, cofactors: Sequence[Data]) -> None:
+        assert isinstance(checker, Recorder)
+        self.runs.append((goal, checker))
+        super().entries(checker, goal, cofactors)
+
 
 def recorded(certificate: Data) -> Iterator[Case]:
     """The replay of a certificate, in its cases of sizes."""
@@ -194,10 +211,9 @@ def recorded(certificate: Data) -> Iterator[Case]:
     replay = Recording(goal, uses, certificate["letters_only"])
     replay.check(certificate["proof"], replay.goal)
     hidden = {letter: expr for expr, letter in (replay.letters or {}).items()}
-    for run in replay.runs:
-        assert isinstance(run.checker, Recorder)
-        run.checker.hidden()
-        yield Case(run.goal, run.checker, hidden, uses, run.added)
+    for case, checker in replay.runs:
+        checker.hidden()
+        yield Case(case, checker, hidden, uses, checker.added)
 
 
 # ---- what is displayed -------------------------------------------------------------------------

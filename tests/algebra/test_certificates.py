@@ -818,6 +818,43 @@ def test_a_factor_that_may_be_zero_stays_where_the_largest_is_looked_for() -> No
         assert (found == one.first(ZERO, line, "#1", M)) is leaves
 
 
+X, TWO = ("name", "x", True), ("prime", 2)
+
+
+def _root(value: Any, p: Any = -1) -> Any:
+    """A polynomial, none of whose factors are taken out, to a power."""
+    return polynomials.single(("poly", frozenset(value.items())), Fraction(p))
+
+
+def _quotients() -> tuple[Any, Any, Any]:
+    """1/(1 + x), x/(1 + x) and √2, of which 1/(1 + √2) is √2 − 1."""
+    one, x = polynomials.constant(1), polynomials.single(X)
+    over = _root(polynomials.plus(one, x))
+    return over, polynomials.times(x, over), polynomials.single(TWO, Fraction(1, 2))
+
+
+def test_a_quotient_is_0_over_its_atoms() -> None:
+    over, rest, root = _quotients()
+    one, minus = polynomials.constant(1), polynomials.constant(-1)
+    plus, times, is_zero = polynomials.plus, polynomials.times, polynomials.is_zero
+    assert is_zero(plus(over, rest, minus))
+    assert not is_zero(plus(over, rest, one))
+    assert is_zero(plus(_root(plus(one, root)), polynomials.scaled(root, -1), one))
+    assert not is_zero(plus(_root(plus(one, root)), root, one))
+    nested = _root(plus(one, over))  # (1 + x)/(2 + x)
+    two = plus(polynomials.single(X), polynomials.constant(2))
+    assert is_zero(plus(times(two, nested), minus, polynomials.scaled(polynomials.single(X), -1)))
+    assert not is_zero(plus(nested, minus))
+    halves = times(_root(plus(one, root), Fraction(-1, 2)), _root(plus(one, root), Fraction(1, 2)))
+    assert is_zero(plus(halves, minus))
+
+
+def test_what_divides_by_0_is_not_0() -> None:
+    assert not polynomials.is_zero(polynomials.single(("poly", frozenset()), -1))
+    zero = polynomials.single(("poly", frozenset()), -1)
+    assert not polynomials.is_zero(polynomials.times(zero, polynomials.single(X)))
+
+
 def test_powers_have_a_limit() -> None:
     one, x = checker.Checker([]), polynomials.single(("name", "c", False))
     assert one.power(x, Fraction(64))
