@@ -72,14 +72,6 @@ class Atom:
                 return f"{kind}{bound}({p.text})"
         return self.name
 
-    @property
-    def term(self) -> Any:
-        """A name or a place as it stands in forms."""
-        need(self.kind in ("index", "place"), f"no form: {self.text}")
-        letter = self.name.removesuffix("⁻¹")
-        back = int(letter != self.name)
-        return ("π", letter, back, self.parts[0].raw) if self.parts else self.name
-
     def renamed(self, names: Mapping[str, Atom]) -> Atom:
         """Other indices for some; nothing is worked out."""
         if not self.free & names.keys():
@@ -88,7 +80,7 @@ class Atom:
             return names[self.name]
         parts = [p.renamed(names) for p in self.parts]
         if self.kind == "condition":
-            parts.sort(key=lambda p: repr(p.raw))
+            parts.sort(key=str)
         return atom(self.kind, self.name, rename(self.binders, names), *parts)
 
 
@@ -179,24 +171,22 @@ class Poly(dict[Monomial, Q]):
         return " + ".join(parts) or "0"
 
     @cached_property
-    def raw(self) -> tuple[tuple[Any, int], ...]:
-        """A form as pairs of terms and coefficients."""
-        pairs: list[tuple[Any, int]] = []
+    def form(self) -> list[tuple[bool, str, Q]]:
+        """The terms of a form in the order of texts, the number last."""
+        rows = []
         for m, c in self.items():
+            kinds = [a.kind for a, k in m for _ in range(int(k))]
             whole = c.denominator == 1 and all(k > 0 and k.denominator == 1 for _, k in m)
-            terms = [a.term for a, k in m for _ in range(int(k))]
-            odd = [term for term in terms if not isinstance(term, str)]
-            need(whole and (not odd or len(terms) == 1), "no form")
-            pairs.append((odd[0] if odd else "·".join(sorted(terms)), int(c)))
-        return tuple(sorted(pairs, key=str))
+            known = set(kinds) <= {"index"} or kinds == ["place"]
+            need(whole and known, "no form")
+            rows.append((not m, "·".join(sorted(a.text for a, k in m for _ in range(int(k)))), c))
+        return sorted(rows)
 
     def __str__(self) -> str:
         text = ""
-        rows = [((not m, str(Poly([(m, c)]).raw[0][0])), m, c) for m, c in self.items()]
-        for _, m, c in sorted(rows):
+        for number, names, c in self.form:
             sign = (" - " if c < 0 else " + ") if text else "-" * (c < 0)
-            names = "·".join(sorted(a.text for a, k in m for _ in range(int(k))))
-            text += sign + str(abs(c)) * (abs(c) != 1 or not m) + names
+            text += sign + str(abs(c)) * (abs(c) != 1 or number) + names
         return text or "0"
 
     @property
@@ -347,14 +337,13 @@ class Replay:
 
     def shown(self, x: Poly) -> bool:
         """Whether x ≥ 0 is shown."""
-        places = [
-            (-len(str(pair)), k, pair) for k, pair in enumerate(x.raw) if pair[0][:1] == ("π",)
-        ]
+        need(x.form is not None, "no form")
+        places = [(len(a.text), a.text, a) for a in x.atoms if a.kind == "place"]
         if places:
-            worst = min(places)[2]
-            m = next(m for m, c in x.items() if Poly([(m, c)]).raw == (worst,))
-            end = ZERO if x[m] > 0 else self.sizes[m[0][0].name] - 1
-            return self.shown(x + (end - rest(m)) * x[m])
+            a = max(places)[2]
+            c = x[((a, Q(1)),)]
+            end = ZERO if c > 0 else self.sizes[a.name] - 1
+            return self.shown(x + (end - one(a)) * c)
         here = sorted(x.free & self.ranges.keys())
         for n in here:
             if n not in self.reach(other for other in here if other != n):
@@ -547,12 +536,12 @@ class Replay:
         """[x = y]."""
         d = x - y
         sides = (Poly((m, c * s) for m, c in d.items() if c * s > 0) for s in (1, -1))
-        a, b = sorted(sides, key=lambda p: repr(p.raw))
+        a, b = sorted(sides, key=str)
         for u, v in ((a, b), (b, a)):
             p = u.alone
             if p and p.kind == "place":
                 w, inner = place(p.name, v, back=True), p.parts[0]
-                shorter = len(repr(w.raw)) < len(repr(v.raw)) or repr(inner.raw) < repr(v.raw)
+                shorter = len(str(w)) < len(str(v)) or str(inner) < str(v)
                 if shorter and self.lies(v, self.sizes[p.name]):
                     return self.condition(inner, w)
         if not d or self.shown(a - b - 1) or self.shown(b - a - 1):

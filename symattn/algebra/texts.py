@@ -28,26 +28,24 @@ Factors = list[tuple[Atom, Fraction]]
 Items: TypeAlias = frozenset[tuple[Mono, Fraction]]
 
 
+def term_text(term: Term) -> str:
+    """A term of a form as text; that of the number 1 is empty."""
+    match term:
+        case ("⌊⌋", _, below, top):
+            return f"⌊({form_text(top)})/({form_text(below)})⌋"
+        case ("π", name, back, at):
+            return f"{name}{'⁻¹' if back else ''}({form_text(at)})"
+    return str(term)
+
+
+@lru_cache(maxsize=65536)
 def form_text(one: Form) -> str:
-    """A form as text: n - l - 1."""
-    words = []
-    for atom, c in sorted(one, key=lambda pair: (pair[0] == "", str(pair[0]))):
-        if isinstance(atom, tuple) and atom[0] == "⌊⌋":
-            name = f"⌊({form_text(atom[3])})/({form_text(atom[2])})⌋"
-        elif isinstance(atom, tuple):
-            name = f"{atom[1]}{'⁻¹' if atom[2] else ''}({form_text(atom[3])})"
-        else:
-            name = atom
-        sign = " - " if c < 0 else " + "
-        words.append(
-            sign + (str(abs(c)) if not name else name if abs(c) == 1 else f"{abs(c)}{name}")
-        )
-    text = "".join(words)
-    return (
-        text.removeprefix(" + ").replace(" - ", "-", 1)
-        if text.startswith(" - ")
-        else text[3:] or "0"
-    )
+    """A form as text, and in the order of texts, the number last: n - l - 1."""
+    text = ""
+    for name, c in sorted(((term_text(a), c) for a, c in one), key=lambda row: (not row[0], row)):
+        sign = (" - " if c < 0 else " + ") if text else "-" * (c < 0)
+        text += sign + str(abs(c)) * (abs(c) != 1 or not name) + name
+    return text or "0"
 
 
 def atoms_of(mono: Mono) -> Factors:
@@ -110,6 +108,11 @@ def text_of(poly: Poly) -> str:
         word = mono_text(mono)
         words.append(str(c) if not mono else word if c == 1 else f"{c} {word}")
     return " + ".join(words) or "0"
+
+
+def by_length(text: str) -> tuple[int, str]:
+    """The order of texts by their length, and where that is the same as texts."""
+    return len(text), text
 
 
 def brief(text: str) -> str:
