@@ -30,7 +30,7 @@ from symattn.algebra.polynomials import (
     times,
 )
 from symattn.algebra.scope import Scope
-from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, by_length, terms_of, text_of
+from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, terms_of, text_of
 
 #: What stands in each part of a range, None for −∞, and the indices of the part.
 Parts: TypeAlias = list[tuple[Poly | None, Bound]]
@@ -393,5 +393,5 @@ class Lines(Functions):
             if self.permuted[letter] == size:  # the largest of permuted entries is the largest
                 turned = (place(letter, variable(new), back) for back in (0, 1))
                 ways = [items, *(renamed_items(items, {new: one}) for one in turned)]
-                items = min(ways, key=lambda one: by_length(text_of(dict(one))))
+                items = min(ways, key=lambda one: (len(text_of(dict(one))), text_of(dict(one))))
         return ("line", name, (new, size), items)

@@ -9,7 +9,7 @@ from functools import lru_cache, reduce
 import flint
 
 from symattn.algebra.forms import Form, Refused, factors_of, names, put, variable
-from symattn.algebra.texts import Atom, Items, Mono, Poly, by_length, form_text, spelled
+from symattn.algebra.texts import Atom, Items, Mono, Poly, form_text, spelled
 
 #: How many terms a polynomial may have, the largest power, and how often an angle may be added,
 #: or a divisor be contained in an index.
@@ -181,7 +181,7 @@ def is_zero(poly: Poly) -> bool:
     divisors = [atom for _, atom in whole if atom[0] == "poly"]
     if not divisors:
         return not poly
-    last = max(divisors, key=lambda atom: by_length(spelled(atom)))
+    last = max(divisors, key=lambda atom: (len(spelled(atom)), spelled(atom)))
     power = -min(p for p, atom in whole if atom == last)
     return not is_zero(dict(last[1])) and is_zero(times(poly, single(last, power)))
 

@@ -29,7 +29,7 @@ from symattn.algebra.forms import (
     variable,
 )
 from symattn.algebra.polynomials import MOST_TURNS, Bound, constant, height, renamed_mono, single
-from symattn.algebra.texts import Atom, Mono, Poly, by_length, form_text, term_text
+from symattn.algebra.texts import Atom, Mono, Poly, form_text, term_text
 from symattn.nodes import rule as r
 
 #: What has to be shown: forms that are ≥ 0, and what they say.
@@ -117,7 +117,9 @@ class Scope:
             places = [pair for pair in one if isinstance(pair[0], tuple)]
             free = names(one) & set(sizes)
             if places:
-                atom, c = max(places, key=lambda pair: by_length(term_text(pair[0])))
+                atom, c = max(
+                    places, key=lambda pair: (len(term_text(pair[0])), term_text(pair[0]))
+                )
                 if atom[0] != "π":
                     return False
                 end = number(0) if c > 0 else plus_form(self.permuted[atom[1]], number(-1))

@@ -110,11 +110,6 @@ def text_of(poly: Poly) -> str:
     return " + ".join(words) or "0"
 
 
-def by_length(text: str) -> tuple[int, str]:
-    """The order of texts by their length, and where that is the same as texts."""
-    return len(text), text
-
-
 def brief(text: str) -> str:
     """A text as it stands in a trace: a long one is cut off and ends with its digest."""
     if len(text) <= 400:
