@@ -114,12 +114,10 @@ class Scope:
         """
         sizes = {**self.sizes, **inside}
         while True:
-            places = [pair for pair in one if isinstance(pair[0], tuple)]
+            places = {term_text(a): (a, c) for a, c in one if isinstance(a, tuple)}
             free = names(one) & set(sizes)
             if places:
-                atom, c = max(
-                    places, key=lambda pair: (len(term_text(pair[0])), term_text(pair[0]))
-                )
+                atom, c = places[max(places, key=lambda text: (len(text), text))]
                 if atom[0] != "π":
                     return False
                 end = number(0) if c > 0 else plus_form(self.permuted[atom[1]], number(-1))
