@@ -495,7 +495,7 @@ class Replay:
             raise Refused("this is not an equation of matrices")
         if turned:
             one, other = sympy.Transpose(one), sympy.Transpose(other)
-        around = [self.plain(decoded(part)) if part else None for part in (u, v)]
+        around = [None if part is None else self.plain(decoded(part)) for part in (u, v)]
         for part in around:
             if part is not None and not self.is_whole(part):
                 raise Refused("a cofactor contains something that does not occur in the statement")

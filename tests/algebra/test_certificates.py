@@ -10,7 +10,7 @@ import ast
 import copy
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
@@ -639,6 +639,10 @@ REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
     "a place that is a text": (_of_place("0"), 'uses[0][1] is "0"'),
     "an equation before the first": (_related("equation", -1, False), "[2][1] is -1"),
     "0 for a relation that is not turned": (_related("equation", 0, 0), "[2][2] is 0"),
+    "false for null": (
+        _related("equation", 0, False, around=False),
+        "false … is not an expression",
+    ),
     "half of what a relation has": (_related("around", [0], False), "[2][1] is a list"),
     "a form from its end": (_at("proof", "steps", 0, "cuts", value=["1 + #1"]), "is written"),
     "a form with a zero before": (_at("proof", "steps", 0, "cuts", value=["01"]), "is written"),
@@ -678,6 +682,43 @@ def test_what_is_wrong_with_a_certificate_is_told(name: str) -> None:
     forge(one)
     with pytest.raises(Refused, match=re.escape(words)):
         check(one)
+
+
+#: A value of every type of JSON.
+VALUES: tuple[Any, ...] = (None, False, True, 0, 1, 0.0, 1.0, "", "0", [], {})
+
+
+def _retyped(one: Any) -> Iterator[Any]:
+    """The data with one value in it exchanged for one of another type."""
+    yield from (value for value in VALUES if type(value) is not type(one))
+    match one:
+        case dict():
+            yield from ({**one, key: x} for key, part in one.items() for x in _retyped(part))
+        case list():
+            for k, part in enumerate(one):
+                yield from ([*one[:k], x, *one[k + 1 :]] for x in _retyped(part))
+
+
+#: Statements whose proofs have obligations, equations, cofactors, cases of sizes, permutations.
+RETYPED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("softmax(S + causal()) 1 = 1", {}),
+    ("B A = I", {"where": ["A B = I"], "shapes": dict.fromkeys("AB", ("n", "n"))}),
+    ("A B = B A", {"where": ["A = c I", "c = 2"], "shapes": dict.fromkeys("AB", ("n", "n"))}),
+    ("rowsum(P S) = P rowsum(S)", {"permuting": ["P"]}),
+)
+
+
+@pytest.mark.parametrize(("text", "options"), RETYPED, ids=[text for text, _ in RETYPED])
+def test_no_value_is_of_another_type(text: str, options: dict[str, Any]) -> None:
+    one = made(text, **options)
+    accepted = []
+    for other in _retyped(one):
+        try:
+            check(other)
+        except SymattnError:
+            continue
+        accepted.append(other)
+    assert accepted == []
 
 
 def test_cases_may_be_nested_to_a_depth() -> None:
