@@ -180,6 +180,29 @@ def test_every_rule_of_a_step_is_told() -> None:
     assert all(f"| `{name}` |" in text for name in names for text in (_docs(), exact))
 
 
+def _keys(kind: Any) -> set[str]:
+    """The keys of the tables in a kind, and in the kinds in it that have no name."""
+    match kind:
+        case dict():
+            own = {key.removesuffix("?") for key in kind}
+            return own.union(*map(_keys, kind.values()))
+        case list() | tuple():
+            return set().union(*map(_keys, kind))
+        case kinds.Either(of):
+            return _keys(of)
+    return set()
+
+
+def test_every_key_of_a_certificate_is_told() -> None:
+    """Those of an equation on the page of rules; the steps of an inequality on the other."""
+    exact = (ROOT / "docs" / "proof-rules.md").read_text(encoding="utf-8")
+    bounds = {"inequality", "claim"}
+    told = {name: _docs() if name in bounds else exact for name in kinds.KINDS}
+    named = re.compile(r"[`\"](\w+)[`\"]")
+    for name, kind in kinds.KINDS.items():
+        assert _keys(kind) <= {*named.findall(told[name])} | {"statement", "proof"}, name
+
+
 # ---- changed certificates -------------------------------------------------------------------
 
 
