@@ -56,7 +56,7 @@ from symattn.algebra.scope import Open
 from symattn.algebra.sums import Step, Sums
 from symattn.algebra.texts import Atom, Poly, atoms_of, spelled, terms_of, text_of
 from symattn.budget import Spent
-from symattn.errors import ReadError, SymattnError, quote
+from symattn.errors import ReadError, SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.entrywise import Diagonal
 from symattn.nodes.heads import Head
@@ -480,7 +480,7 @@ class Replay:
                 one, other = goal.where[which]
             case "around":
                 one, other = turned_around(goal.where[which[0]], which[1])
-            case "inverse" | "inverse left":
+            case _:  # "inverse" or "inverse left"
                 base = self.plain(decoded(which))
                 if sympy.Inverse(base) not in self.given:
                     raise Refused(
@@ -489,8 +489,6 @@ class Replay:
                 factors = [base, sympy.Inverse(base)]
                 one = sympy.MatMul(*(factors if kind == "inverse" else factors[::-1]))
                 other = sympy.Identity(base.shape[0])
-            case _:
-                raise Refused(f"{quote(kind)} is not a relation")
         if not isinstance(one, MatrixExpr) or not _same_shape(one, other):
             raise Refused("this is not an equation of matrices")
         if turned:

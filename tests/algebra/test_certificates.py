@@ -584,6 +584,8 @@ def _cases(depth: int, proof: Made) -> Made:
     return proof
 
 
+_PERMUTED: Made = {"rule": "permute", "of": "", "gives": "", "index": 0}
+
 #: What is changed in a certificate of A + B = B + A, and what is said of it.
 REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
     "a number for a letter": (
@@ -662,6 +664,10 @@ REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
     "a place that is a text": (_of_place("0"), 'uses[0][1] is "0"'),
     "an equation before the first": (_related("equation", -1, False), "[2][1] is -1"),
     "0 for a relation that is not turned": (_related("equation", 0, 0), "[2][2] is 0"),
+    "a permutation neither as it is nor inverse": (
+        _at("proof", "steps", 0, value={**_PERMUTED, "by": ["P", 2]}),
+        "steps[0].by[1] is 2",
+    ),
     "false for null": (
         _related("equation", 0, False, around=False),
         "false … is not an expression",
@@ -1062,11 +1068,6 @@ SUMS: dict[str, tuple[Made, list[tuple[str, Form]], Any]] = {
     ),
     "there is no such permutation": (
         {"rule": "permute", "index": 0, "by": ["A", 0]},
-        [("#1", N)],
-        _mono(_entry("A", ENDS, L)),
-    ),
-    "neither there nor back": (
-        {"rule": "permute", "index": 0, "by": ["P", 2]},
         [("#1", N)],
         _mono(_entry("A", ENDS, L)),
     ),
