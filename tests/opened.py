@@ -17,7 +17,6 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Replay
 from symattn.algebra.claims import (
-    Data,
     Goal,
     Slope,
     cases,
@@ -31,6 +30,7 @@ from symattn.algebra.claims import (
     used,
 )
 from symattn.algebra.forms import Refused, linear
+from symattn.algebra.kinds import Data, check_kind, read_json
 from symattn.algebra.texts import form_text
 from symattn.errors import SymattnError
 from symattn.nodes import rule as r
@@ -170,6 +170,7 @@ class Entries:
 def opened(certificate: Data) -> Data:
     """The certificate, and the entries of each case of sizes, or why it cannot be read."""
     try:
+        check_kind(certificate, "equation")
         goal = goal_of(certificate["statement"])
         replay = Replay(goal, certificate["uses"], certificate["letters_only"])
         entries = _proof(replay, certificate["proof"], replay.goal, 0)
@@ -246,7 +247,7 @@ def _leaf(replay: Replay, proof: Data, goal: Goal) -> Data:
 
 def main() -> int:
     """Print the opened certificate of a file."""
-    certificate = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    certificate = read_json(Path(sys.argv[1]).read_bytes())
     print(json.dumps(opened(certificate), ensure_ascii=False, indent=1))
     return 0
 

@@ -14,7 +14,7 @@ import pytest
 import sympy
 
 from symattn import Attention, check, document, equal
-from symattn.algebra.claims import storable
+from symattn.algebra.kinds import storable
 from symattn.arithmetic.balls import BALLS
 from symattn.budget import Spent, Stopped, limited, spend, within
 from symattn.cli import COMMANDS
@@ -238,7 +238,7 @@ def test_large_work_can_be_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_proof_too_large_to_be_kept_is_an_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("symattn.algebra.claims.MOST_VALUES", 100)
+    monkeypatch.setattr("symattn.algebra.kinds.MOST_VALUES", 100)
     answer = equal("softmax(S + c 1^T) = softmax(S)")
     assert answer and answer.certified
     assert storable(answer.certificate) is None

@@ -18,8 +18,10 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import replayed
-from symattn.algebra.claims import Data, Goal, check_keys, check_limits, decoded, goal_of
+from symattn.algebra.claims import Goal, decoded, goal_of
 from symattn.algebra.forms import Refused
+from symattn.algebra.kinds import Data, check_kind, check_limits
+from symattn.algebra.texts import read_number
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.nodes.base import Node
 from symattn.nodes.entrywise import Entrywise
@@ -31,9 +33,6 @@ from symattn.nodes.written import spread
 
 #: The kind of a certificate, beside 1 for an equation.
 INEQUALITY = "inequality"
-
-#: The keys of a step; a combination has two more.
-_STEP = "left right rule from"
 
 #: What two expressions are said to be: the first at most the second, entry by entry.
 Claim: TypeAlias = tuple[sympy.Basic, sympy.Basic]
@@ -396,7 +395,6 @@ class _Replay:
     @classmethod
     def of(cls, link: Data) -> Self:
         """The check of a link. Raises `Refused` where it is not proven."""
-        check_keys(link, "statement proof")
         out = cls(goal_of(link["statement"]))
         if out.claim(link["proof"]) != (out.goal.left, out.goal.right):
             raise Refused("the steps prove something else")
@@ -404,7 +402,6 @@ class _Replay:
 
     def claim(self, data: Data) -> Claim:
         """What a step shows. Raises `Refused` where it does not follow."""
-        check_keys(data, _STEP, f"{_STEP} by equation")
         left, right = decoded(data["left"]), decoded(data["right"])
         goal = self.goal
         Goal(left, right, ((goal.left, goal.right),), goal.positive).check_letters()
@@ -413,7 +410,7 @@ class _Replay:
         if not (is_below(left) and is_below(right)):
             raise Refused("a side may be ∞")
         premises = tuple(map(self.claim, data["from"]))
-        by = tuple(map(Fraction, data.get("by", ())))
+        by = tuple(map(read_number, data.get("by", ())))
         equation = None if "equation" not in data else self.equation(data["equation"])
         step = Step((left, right), premises, by, equation, goal.positive)
         _, follows = RULES[data["rule"]]
@@ -446,7 +443,7 @@ def check(data: Data) -> list[Goal]:
     check_limits(data)
     if not isinstance(data, dict) or data.get("certificate") != INEQUALITY:
         raise ReadError("this is not a certificate of an inequality")
-    check_keys(data, "certificate partial links")
+    check_kind(data, "inequality")
     goals, partial = replayed_links(data["links"])
     if partial is not data["partial"]:
         raise Refused("what it says about where both sides are defined is wrong")

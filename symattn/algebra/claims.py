@@ -1,7 +1,7 @@
 """What a certificate claims and assumes: its statement, read again with the one grammar.
 
-Also how expressions are written as data, what assumed equations are used for, the cases of sizes,
-and the limits of what is read from files.
+Also how expressions are written as data, what assumed equations are used for, and the cases of
+sizes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.printing.printer import Printer
 
 from symattn.algebra.forms import Form, Refused, linear
+from symattn.algebra.kinds import Data
 from symattn.algebra.polynomials import MOST_POWER
-from symattn.algebra.texts import read_form
-from symattn.errors import ReadError, quote
+from symattn.algebra.texts import read_form, read_number
+from symattn.errors import quote
 from symattn.grammar import read
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import symbol_of_size
@@ -35,14 +36,6 @@ from symattn.nodes.spell import Speller
 from symattn.nodes.written import CONSTANTS, AsWritten, put_in, spread
 from symattn.notation import tree as t
 from symattn.step import HEAD, check_shapes
-
-#: Limits for certificates from elsewhere.
-MOST_VALUES, MOST_DEPTH, MOST_LENGTH = 50_000, 60, 5_000
-
-
-#: A part of a certificate as JSON has it: a text, a number, a list, a table.
-Data: TypeAlias = Any
-
 
 #: Two letters whose product is I, and whether each is transposed.
 Unit: TypeAlias = tuple[str, bool, str, bool]
@@ -240,40 +233,35 @@ def encoded(one: sympy.Basic) -> Data:
     return [name, *map(encoded, one.args)]
 
 
-_FRACTION = re.compile(r"-?[0-9]{1,60}(/[0-9]{1,60})?")
-
-
 _MOST_NAME, _NAME = 60, re.compile(r"[^\W\d_][\w']*")
 
 
-def _is_name(text: str) -> bool:
+def _is_name(text: str, kind: str = "letter") -> bool:
     """Whether a statement may name something so: π is a number, and d½ the half of an even d."""
-    return bool(_NAME.fullmatch(text)) and text != "π" and "½" not in text
+    named = _NAME.fullmatch(text) and text != "π" and "½" not in text
+    return len(text) <= _MOST_NAME and (kind == "word" or bool(named))
 
 
 def decoded(data: Data) -> sympy.Basic:
     """An expression of a certificate. Raises `Refused` for what is none."""
-    if isinstance(data, str) and _FRACTION.fullmatch(data) and not data.endswith("/0"):
-        return sympy.Rational(data)
-    if not isinstance(data, list) or not data or not isinstance(data[0], str):
-        raise Refused(f"{quote(data)} is not an expression")
-    kind, *parts = data
-    if kind in (*_SYMBOLS, "letter"):
-        named = parts and isinstance(parts[0], str) and len(parts[0]) <= _MOST_NAME
-        if not named or (kind != "word" and not _is_name(parts[0])):
-            raise Refused(f"{quote(data)} is not a letter")
-    if kind in _SYMBOLS:
-        return sympy.Symbol(parts[0], **_SYMBOLS[kind])
-    if kind == "atom" and parts[0] in _ATOMS:
-        return _ATOMS[parts[0]]
-    if kind == "letter" and len(parts) == 3:
-        return sympy.MatrixSymbol(parts[0], *map(decoded, parts[1:]))
-    if kind not in _MADE_OF:
-        raise Refused(f"{quote(kind)} is not a function here")
-    args = [decoded(part) for part in parts]
-    if kind == "Pow" and not (isinstance(args[1], sympy.Rational) and abs(args[1]) <= MOST_POWER):
-        raise Refused("a power is too large")
-    return _MADE_OF[kind](*args)
+    match data if isinstance(data, str | list) else [data]:
+        case str():
+            value = read_number(data)
+            return sympy.Rational(value.numerator, value.denominator)
+        case ["atom", str() as name] if name in _ATOMS:
+            return _ATOMS[name]
+        case [str() as kind, str() as name] if kind in _SYMBOLS and _is_name(name, kind):
+            return sympy.Symbol(name, **_SYMBOLS[kind])
+        case ["letter", str() as name, rows, columns] if _is_name(name):
+            return sympy.MatrixSymbol(name, decoded(rows), decoded(columns))
+        case [str() as kind, *parts] if kind in _MADE_OF:
+            args = [decoded(part) for part in parts]
+            exponent = args[1] if kind == "Pow" else sympy.S.One
+            if not isinstance(exponent, sympy.Rational) or abs(exponent) > MOST_POWER:
+                raise Refused("a power is too large")
+            return _MADE_OF[kind](*args)
+    start = data[:2] if isinstance(data, list) else [data]
+    raise Refused(f"[{', '.join(map(quote, start))} … is not an expression")
 
 
 def read_size(text: str) -> sympy.Expr:
@@ -289,7 +277,6 @@ def read_size(text: str) -> sympy.Expr:
 
 def goal_of(data: Mapping[str, Data]) -> Goal:
     """The statement of a certificate, read again."""
-    check_keys(data, "left right where letters declared positive permuting")
     letters: dict[str, tuple[sympy.Expr, sympy.Expr] | None] = {}
     values: dict[str, sympy.Expr] = {}
     for name, text in data["letters"]:
@@ -302,10 +289,14 @@ def goal_of(data: Mapping[str, Data]) -> Goal:
             values[name] = read_size(text[2:])
         elif text == "a number" and name in data["declared"]:
             letters[name] = None
+        elif text not in ("a number", "a positive whole number"):
+            raise Refused(f"{quote(text)} is nothing that a letter is read as")
     positive = tuple(data["positive"])
+    for listed in (data[key] for key in ("declared", "positive", "permuting")):
+        if listed != sorted({*listed}):
+            raise Refused("names that are not in order, each once")
 
     def side(one: Mapping[str, Data]) -> tuple[sympy.Basic, tuple[sympy.Expr, ...] | None, Named]:
-        check_keys(one, "text spare", "expr", "expr steps")
         if "text" in one:
             spare = [(read_size(a), read_size(b)) for a, b in one["spare"]]
             writer = AsWritten(letters, values, spare, positive)
@@ -501,41 +492,3 @@ def cases(size: sympy.Expr, least: sympy.Expr, depth: int) -> list[dict[sympy.Ex
     if not isinstance(least, sympy.Integer) or not 1 <= least <= 12:
         raise Refused("the cases are too many")
     return [above, *({size: sympy.Integer(k)} for k in range(1, int(least)))]
-
-
-def storable(data: Data) -> Data:
-    """A certificate from here, None where it is too large to be read again from a file."""
-    try:
-        check_limits(data)
-    except ReadError:
-        return None
-    return data
-
-
-def check_keys(data: Data, *choices: str) -> None:
-    """Refuse a table that has other keys than those of one of these lists."""
-    if set(data) not in [set(keys.split()) for keys in choices]:
-        raise Refused(f"it has the keys {', '.join(map(quote, data))}, not {' or '.join(choices)}")
-
-
-def check_limits(data: Data) -> None:
-    """Refuse data that is too deep, too large, or holds something but texts and small numbers."""
-    left, count = [(data, 0)], 0
-    while left:
-        one, depth = left.pop()
-        count += 1
-        if depth > MOST_DEPTH or count > MOST_VALUES:
-            raise ReadError("the certificate is too large")
-        match one:
-            case dict():
-                left += [(part, depth + 1) for part in (*one, *one.values())]
-            case list():
-                left += [(part, depth + 1) for part in one]
-            case str() if len(one) > MOST_LENGTH:
-                raise ReadError("a text in it is too long")
-            case int() if abs(one) > 10**9:
-                raise ReadError("a number in it is too large")
-            case str() | int() | None:
-                pass
-            case _:
-                raise ReadError(f"{quote(one)} has no place in a certificate")

@@ -21,7 +21,6 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import replayed
-from symattn.algebra.claims import Data
 from symattn.algebra.comparison import Joint, joined
 from symattn.algebra.counterexample import Counterexample, Letter, Meaning, Side
 from symattn.algebra.forms import Refused
@@ -29,6 +28,7 @@ from symattn.algebra.hypotheses import Statement
 from symattn.algebra.inequalities import certificate as of_bounds
 from symattn.algebra.inequalities import joined as joined_bounds
 from symattn.algebra.inequalities import reason as reason_of_bounds
+from symattn.algebra.kinds import Data
 from symattn.algebra.proof_lines import Exposition, exposition
 from symattn.algebra.refute import (
     chosen_sizes,

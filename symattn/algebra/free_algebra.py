@@ -19,8 +19,9 @@ import flint
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.claims import Data, Goal, encoded
+from symattn.algebra.claims import Goal, encoded
 from symattn.algebra.forms import Refused
+from symattn.algebra.kinds import Data
 from symattn.algebra.linear_equations import solution
 from symattn.arithmetic.base import Ground
 from symattn.arithmetic.enclosure import in_flint, in_sympy

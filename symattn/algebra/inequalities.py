@@ -43,10 +43,11 @@ from symattn.algebra.bounds import (
     word,
 )
 from symattn.algebra.certificate import replayed
-from symattn.algebra.claims import Data, encoded, goal_of
+from symattn.algebra.claims import encoded, goal_of
 from symattn.algebra.counterexample import Side
 from symattn.algebra.forms import Refused
 from symattn.algebra.hypotheses import Statement
+from symattn.algebra.kinds import Data
 from symattn.algebra.refute import numbers_at
 from symattn.algebra.traces import certificate as of_equation
 from symattn.algebra.traces import stated_again

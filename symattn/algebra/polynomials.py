@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache, reduce
-from math import lcm
 
 import flint
 
 from symattn.algebra.forms import Form, Refused, factors_of, names, put, variable
-from symattn.algebra.texts import Atom, Items, Mono, Poly, spelled
+from symattn.algebra.texts import Atom, Items, Mono, Poly, form_text, spelled
 
 #: How many terms a polynomial may have, the largest power, and how often an angle may be added,
 #: or a divisor be contained in an index.
@@ -100,7 +99,7 @@ def renamed(atom: Atom, new: Mapping[str, Form]) -> Atom:
             ((other, _),) = new[name]
             return ("index", other)
         case ("δ", one, other):
-            return ("δ", *sorted((put(one, new), put(other, new)), key=str))
+            return ("δ", *sorted((put(one, new), put(other, new)), key=form_text))
         case ("exp", mono):
             return ("exp", renamed_mono(mono, new))
         case ("sum", sizes, mono):
@@ -174,43 +173,17 @@ def times(one: Poly, other: Poly) -> Poly:
 
 
 def is_zero(poly: Poly) -> bool:
-    """Whether this is 0 over its atoms: a quotient of FLINT's polynomials of which the top is 0."""
-    orders: dict[Atom, int] = {}
+    """Whether this is 0 over its atoms: it is multiplied by what it divides by, until nothing is.
 
-    def look(items: Iterable[tuple[Mono, Fraction]]) -> None:
-        for mono, _ in items:
-            for atom, p in mono:
-                orders[atom] = lcm(orders.get(atom, 1), p.denominator)
-                if atom[0] == "poly":
-                    look(atom[1])
-
-    look(poly.items())
-    context = flint.fmpq_mpoly_ctx.get([f"x{k}" for k in range(len(orders))], "degrevlex")
-    roots = dict(zip(sorted(orders, key=spelled), context.gens(), strict=True))
-
-    def quotient(items: Iterable[tuple[Mono, Fraction]]) -> list[flint.fmpq_mpoly]:
-        """Numerator and denominator of a polynomial."""
-        top, below = context.constant(0), context.constant(1)
-        for mono, c in items:
-            term = [context.constant(flint.fmpq(c.numerator, c.denominator)), context.constant(1)]
-            for atom, p in mono:
-                whole = p.numerator // p.denominator if atom[0] == "poly" else 0
-                turns = int((p - whole) * orders[atom])
-                term[turns < 0] *= roots[atom] ** abs(turns)
-                if whole:  # of a polynomial the whole part is multiplied out
-                    for k, part in enumerate(quotient(atom[1])):
-                        term[k ^ (whole < 0)] *= part ** abs(whole)
-            over, under = term
-            shared = below.gcd(under)
-            top = top * (under // shared) + over * (below // shared)
-            below *= under // shared
-        return [top, below]
-
-    top, below = quotient(poly.items())
-    for atom, root in roots.items():
-        if atom[0] == "prime":  # √2² is 2
-            top %= root ** orders[atom] - atom[1]
-    return top.is_zero() and not below.is_zero()
+    A polynomial in a power goes before those that stand in it.
+    """
+    whole = [(p.numerator // p.denominator, atom) for mono in poly for atom, p in mono if p < 0]
+    divisors = [atom for _, atom in whole if atom[0] == "poly"]
+    if not divisors:
+        return not poly
+    last = max(divisors, key=lambda atom: (len(spelled(atom)), spelled(atom)))
+    power = -min(p for p, atom in whole if atom == last)
+    return not is_zero(dict(last[1])) and is_zero(times(poly, single(last, power)))
 
 
 def function(name: str, inner: Poly) -> Poly:

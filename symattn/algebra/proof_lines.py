@@ -19,8 +19,9 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker, Replay
-from symattn.algebra.claims import Data, Goal, Pair, goal_of
+from symattn.algebra.claims import Goal, Pair, goal_of
 from symattn.algebra.forms import Env, Form, Refused, linear, names, plus_form, put, variable
+from symattn.algebra.kinds import Data
 from symattn.algebra.polynomials import Bound, indices
 from symattn.algebra.sums import Found, Step
 from symattn.algebra.texts import Atom, Mono, Poly, atoms_of, spelled
@@ -102,6 +103,14 @@ class Recorder(Checker):
         self.inverses: dict[str, MatrixExpr] = {}
         #: What is divided by and is not 0.
         self.divisors: list[Poly] = []
+        #: What the cofactors are of.
+        self.added: list[tuple[sympy.Expr, Pair]] = []
+
+    def compare(
+        self, known: Goal, added: Sequence[tuple[sympy.Expr, Pair]], i: Form, j: Form
+    ) -> None:
+        self.added[:] = added
+        super().compare(known, added, i, j)
 
     def take(self, allowed: Sequence[str], before: str, *about: object) -> Step:
         step = super().take(allowed, before, *about)
@@ -140,7 +149,7 @@ class Recorder(Checker):
         step = self.left[0]
         if step["rule"] == "delta":
             (index, _), (atom, _) = bound[step["index"]], atoms_of(mono)[step["factor"]]
-            value = self.solved(atom, index) if step["side"] == "inside" else None
+            value = self.solved(atom, index)
             self.met.setdefault(index, []).append(value)
         return super().total(bound, mono)
 
@@ -186,6 +195,15 @@ class Recording(Replay):
 
     checker = Recorder
 
+    def __init__(self, goal: Goal, uses: Sequence[Data], letters_only: bool) -> None:
+        super().__init__(goal, uses, letters_only)
+        self.runs: list[tuple[Goal, Recorder]] = []
+
+    def entries(self, checker: Checker, goal: Goal, cofactors: Sequence[Data]) -> None:
+        assert isinstance(checker, Recorder)
+        self.runs.append((goal, checker))
+        super().entries(checker, goal, cofactors)
+
 
 def recorded(certificate: Data) -> Iterator[Case]:
     """The replay of a certificate, in its cases of sizes."""
@@ -193,10 +211,9 @@ def recorded(certificate: Data) -> Iterator[Case]:
     replay = Recording(goal, uses, certificate["letters_only"])
     replay.check(certificate["proof"], replay.goal)
     hidden = {letter: expr for expr, letter in (replay.letters or {}).items()}
-    for run in replay.runs:
-        assert isinstance(run.checker, Recorder)
-        run.checker.hidden()
-        yield Case(run.goal, run.checker, hidden, uses, run.added)
+    for case, checker in replay.runs:
+        checker.hidden()
+        yield Case(case, checker, hidden, uses, checker.added)
 
 
 # ---- what is displayed -------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from symattn.algebra.forms import (
     variable,
 )
 from symattn.algebra.polynomials import MOST_TURNS, Bound, constant, height, renamed_mono, single
-from symattn.algebra.texts import Atom, Mono, Poly, form_text
+from symattn.algebra.texts import Atom, Mono, Poly, form_text, term_text
 from symattn.nodes import rule as r
 
 #: What has to be shown: forms that are ≥ 0, and what they say.
@@ -114,10 +114,10 @@ class Scope:
         """
         sizes = {**self.sizes, **inside}
         while True:
-            places = [pair for pair in one if isinstance(pair[0], tuple)]
+            places = {term_text(a): (a, c) for a, c in one if isinstance(a, tuple)}
             free = names(one) & set(sizes)
             if places:
-                atom, c = max(places, key=lambda pair: len(str(pair)))
+                atom, c = places[max(places, key=lambda text: (len(text), text))]
                 if atom[0] != "π":
                     return False
                 end = number(0) if c > 0 else plus_form(self.permuted[atom[1]], number(-1))
@@ -170,12 +170,13 @@ class Scope:
         """1 where two indices are the same, else 0."""
         gap = plus_form(one, other, -1)
         more, less = ([(a, abs(c)) for a, c in gap if c * s > 0] for s in (1, -1))
-        low, high = sorted((form(more), form(less)), key=str)
+        low, high = sorted((form(more), form(less)), key=form_text)
         for left, right in ((low, high), (high, low)):
             if is_permuted(left):
                 _, name, back, inner = left[0][0]
                 turned = place(name, right, 1 - back)
-                shorter = len(str(turned)) < len(str(right)) or str(inner) < str(right)
+                words, new = form_text(right), form_text(turned)
+                shorter = len(new) < len(words) or form_text(inner) < words
                 if shorter and self.holds(self.within(right, self.permuted[name])):
                     return self.delta(inner, turned)
         apart = plus_form(low, high, -1)

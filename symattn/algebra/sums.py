@@ -16,11 +16,10 @@ from typing import TypeVar
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.claims import Data, Unit, check_keys
+from symattn.algebra.claims import Unit
 from symattn.algebra.forms import (
     Form,
     Refused,
-    form,
     linear,
     names,
     number,
@@ -32,6 +31,7 @@ from symattn.algebra.forms import (
     variable,
 )
 from symattn.algebra.functions import Lines
+from symattn.algebra.kinds import Data
 from symattn.algebra.polynomials import (
     Bound,
     along_line,
@@ -61,22 +61,6 @@ from symattn.algebra.texts import (
     terms_of,
     text_of,
 )
-
-#: The rules that a step may use, and the keys that it then has, beside those of every step.
-RULES: Mapping[str, tuple[str, ...]] = {
-    "range": ("cuts", "cuts again", "width"),
-    "delta": ("index factor side",),
-    "identity": ("index",),
-    "line": ("index",),
-    "count": ("index",),
-    "permute": ("index by",),
-    "merge": ("factor",),
-    "separate": ("indices",),
-    "hypothesis": ("indices equation at",),
-    "meet": ("term factor index",),
-    "zero": ("",),
-}
-
 
 #: What a sum is rewritten to: what is summed now, over which indices, and what that needs.
 Rewritten = tuple[Poly, Bound, Needs]
@@ -111,8 +95,6 @@ class Steps(Lines):
         step = self.left.popleft()
         if step["rule"] not in allowed:
             raise self.wrong(f"{step['rule']} is not a step here; {' or '.join(allowed)} is")
-        every = "rule of gives needs" if "needs" in step else "rule of gives"
-        check_keys(step, *(f"{every} {own}" for own in RULES[step["rule"]]))
         if step["of"] != brief(before):
             raise self.wrong(f"it is about {step['of'][:80]}, where {before[:80]} stands")
         return step
@@ -180,23 +162,18 @@ class Sums(Steps):
             raise self.wrong("a cut at an index that is not open here")
         needs = [(plus_form(high, low, -1), "a cut") for low, high in pairwise(points)]
         self.settle(step, needs, "1 part" if len(points) == 2 else f"{len(points) - 1} parts")
-        again = step.get("again", ())
         return [
-            found
-            for part, (low, high) in enumerate(pairwise(points))
-            for found in self.in_part(low, plus_form(high, low, -1), part in again, evaluated)
+            self.in_part(low, plus_form(high, low, -1), evaluated) for low, high in pairwise(points)
         ]
 
     def in_part(
-        self, low: Form, count: Form, again: bool, evaluated: Callable[[Form], Found]
-    ) -> list[tuple[Found, Bound]]:
-        """What stands at the indices from `low` on, in parts of their own or at one new index."""
-        if again:
-            return self.in_parts(count, lambda at: evaluated(plus_form(low, at)))
+        self, low: Form, count: Form, evaluated: Callable[[Form], Found]
+    ) -> tuple[Found, Bound]:
+        """What stands at the indices from `low` on, at one new index."""
         index = "" if count == number(1) else self.new(count)
         at = plus_form(low, variable(index)) if index else low
         with self.inside(scope=self.here.scope | {index} - {""}):
-            return [(evaluated(at), [(index, count)])]
+            return evaluated(at), [(index, count)]
 
     def in_blocks(
         self, step: Step, size: Form, evaluated: Callable[[Form], Found]
@@ -387,16 +364,12 @@ class Along:
 
 
 def _eliminated(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
-    """Σ_l [l = k] f(l) is f(k) for a k in the range of l, and 0 for a k outside."""
+    """Σ_l [l = k] f(l) is f(k) for a k in the range of l."""
     run = Along.of(bound, factors, checker.place_of(step, "index", bound))
     atom, _ = factors[checker.place_of(step, "factor", factors)]
     value = checker.determined(atom, run.index)
     if names(value) & run.dependent:
         raise checker.wrong("a range of the others' depends on the index")
-    if step["side"] != "inside":
-        below = form([*((a, -c) for a, c in value), ("", -1)])
-        outside = {"below": below, "above": plus_form(value, run.size, -1)}
-        return {}, [], [(outside[step["side"]], "outside of the range")]
     at = {run.index: value}
     out = checker.substituted(frozenset(pair for pair in factors if pair[0] != atom), at)
     left = [(name, put(size, at)) for name, size in run.others]
@@ -416,7 +389,7 @@ def _permuted(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewr
     """Σ_l f(l) is Σ_l f(π(l))."""
     run = checker.apart(bound, factors, [step["index"]])
     name, back = step["by"]
-    if checker.permuted.get(name) != run.size or back not in (0, 1):
+    if checker.permuted.get(name) != run.size:
         raise checker.wrong("the index does not run through what this permutes")
     at = {run.index: place(name, variable(run.index), back)}
     return checker.substituted(frozenset(factors), at), bound, []

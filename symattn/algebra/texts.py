@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from symattn.algebra.forms import Form, Refused, Term, factors_of, form, number, plus_form
+from symattn.algebra.forms import Form, Refused, Term, form, number, plus_form
 from symattn.errors import quote
 
 Atom = tuple[Any, ...]
@@ -28,26 +28,24 @@ Factors = list[tuple[Atom, Fraction]]
 Items: TypeAlias = frozenset[tuple[Mono, Fraction]]
 
 
+def term_text(term: Term) -> str:
+    """A term of a form as text; that of the number 1 is empty."""
+    match term:
+        case ("⌊⌋", _, below, top):
+            return f"⌊({form_text(top)})/({form_text(below)})⌋"
+        case ("π", name, back, at):
+            return f"{name}{'⁻¹' if back else ''}({form_text(at)})"
+    return str(term)
+
+
+@lru_cache(maxsize=65536)
 def form_text(one: Form) -> str:
-    """A form as text: n - l - 1."""
-    words = []
-    for atom, c in sorted(one, key=lambda pair: (pair[0] == "", str(pair[0]))):
-        if isinstance(atom, tuple) and atom[0] == "⌊⌋":
-            name = f"⌊({form_text(atom[3])})/({form_text(atom[2])})⌋"
-        elif isinstance(atom, tuple):
-            name = f"{atom[1]}{'⁻¹' if atom[2] else ''}({form_text(atom[3])})"
-        else:
-            name = atom
-        sign = " - " if c < 0 else " + "
-        words.append(
-            sign + (str(abs(c)) if not name else name if abs(c) == 1 else f"{abs(c)}{name}")
-        )
-    text = "".join(words)
-    return (
-        text.removeprefix(" + ").replace(" - ", "-", 1)
-        if text.startswith(" - ")
-        else text[3:] or "0"
-    )
+    """A form as text, and in the order of texts, the number last: n - l - 1."""
+    text = ""
+    for name, c in sorted(((term_text(a), c) for a, c in one), key=lambda row: (not row[0], row)):
+        sign = (" - " if c < 0 else " + ") if text else "-" * (c < 0)
+        text += sign + str(abs(c)) * (abs(c) != 1 or not name) + name
+    return text or "0"
 
 
 def atoms_of(mono: Mono) -> Factors:
@@ -124,19 +122,27 @@ def range_text(size: Form) -> str:
     return f"0 … {form_text(size)} - 1"
 
 
-_TERM = re.compile(r"([+-]?)(\d{0,6})([A-Za-zα-ωΑ-Ω#+_]\S*)?")
+_NAME = r"(?:[#+]|[^\W\d])[^\s·()⌊⌋]*"
+
+_TERM = re.compile(rf"([+-] ?)?([0-9]{{0,9}})({_NAME}(?:·{_NAME})*)?")
 
 
 def read_form(text: str) -> Form:
-    """A linear form from a trace: n - #3 - 1."""
+    """A linear form, as `form_text` writes it and in no other way: n - 1, not -1 + n."""
     out: list[tuple[Term, int]] = []
-    for word in text.replace(" - ", " -").replace(" + ", " ").split(" "):
-        found = _TERM.fullmatch(word)
-        if found is None or not (found[2] or found[3]):
-            raise Refused(f"{quote(text)} is not a linear form")
-        c = int(found[2] or 1)
-        atom = found[3] or ""
-        if "" in atom.split("·")[1:] or any(f[:1].isdigit() for f in factors_of(atom)):
-            raise Refused(f"{quote(text)} is not a linear form")
-        out.append(("·".join(sorted(factors_of(atom))), -c if found[1] == "-" else c))
-    return form(out)
+    for word in re.split(r" (?=[+-] )", text):
+        sign, c, atom = getattr(_TERM.fullmatch(word), "groups", tuple)("") or ("", "0", "")
+        atom = "·".join(sorted(atom.split("·")))
+        out.append((atom, int(c or 1) * (-1 if sign.startswith("-") else 1)))
+    one = form(out)
+    if form_text(one) != text:
+        raise Refused(f"{quote(text)} is not how a linear form is written")
+    return one
+
+
+def read_number(text: str) -> Fraction:
+    """A rational number in lowest terms: -1/2, not 2/-4 or 0.5."""
+    found = re.fullmatch(r"-?[0-9]{1,60}(/[0-9]{1,60})?", text) and not re.search(r"/0+$", text)
+    if not found or str(Fraction(text)) != text:
+        raise Refused(f"{quote(text)} is not how a number is written")
+    return Fraction(text)

@@ -19,7 +19,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker, Replay
-from symattn.algebra.claims import Data, Goal, cases, encoded, goal_of, halved, used
+from symattn.algebra.claims import Goal, cases, encoded, goal_of, halved, used
 from symattn.algebra.counterexample import Side
 from symattn.algebra.forms import (
     Form,
@@ -38,6 +38,7 @@ from symattn.algebra.forms import place as place_of_index
 from symattn.algebra.free_algebra import Ring
 from symattn.algebra.hypotheses import Statement, same_shape
 from symattn.algebra.hypotheses import uses as uses_of
+from symattn.algebra.kinds import Data
 from symattn.algebra.polynomials import MOST_TURNS, Bound, indices, is_zero, renamed, renamed_mono
 from symattn.algebra.scope import Open
 from symattn.algebra.sums import Along, Found, Step
@@ -100,13 +101,9 @@ Mark: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Division:
-    """How the range of an index is divided: cut at points, or in blocks of a `width`.
-
-    The parts that begin at `again` are divided once more.
-    """
+    """How the range of an index is divided: cut at points, or in blocks of a `width`."""
 
     cuts: tuple[Form, ...] = ()
-    again: frozenset[Form] = frozenset()
     width: Form | None = None
 
     @property
@@ -114,11 +111,7 @@ class Division:
         """The step of a trace."""
         if self.width is not None:
             return {"rule": "range", "width": form_text(self.width)}
-        step: Step = {"rule": "range", "cuts": [*map(form_text, self.cuts)]}
-        if self.again:
-            starts = (number(0), *self.cuts)
-            step["again"] = [k for k, low in enumerate(starts) if low in self.again]
-        return step
+        return {"rule": "range", "cuts": [*map(form_text, self.cuts)]}
 
 
 class Tracer(Checker):
@@ -257,9 +250,6 @@ class Tracer(Checker):
             case Odd(index=index, below=below) if index in starts:
                 if any(c % below for _, c in self.sizes[index]):
                     raise _halved(self.sizes[index])
-                if not division.cuts or not self.paired:
-                    raise need
-                return replace(division, again=division.again | {starts[index]})
             case Open(room=room):
                 index, point = self._cut(room)
                 if index in starts:
@@ -323,10 +313,10 @@ class Tracer(Checker):
             run = Along.of(bound, factors, place)
             for k, (atom, _) in enumerate(factors):
                 value = self.solved(atom, index) if atom[0] == "δ" else None
-                if value is not None and not names(value) & run.dependent:
-                    step = {"rule": "delta", "index": place, "factor": k}
-                    for side in self._sides(value, size):
-                        return {**step, "side": side}
+                if value is None or names(value) & run.dependent:
+                    continue
+                if self.holds(self.within(value, size)):
+                    return {"rule": "delta", "index": place, "factor": k}
             rule = None if run.dependent else next(self._of_run(run, place, mono), None)
             if rule is not None:
                 return rule
@@ -336,15 +326,6 @@ class Tracer(Checker):
             for step in self._said(self.canonical(run.bound, dict(run.uses))):
                 return {**step, "indices": group}
         return {"rule": "separate", "indices": first}
-
-    def _sides(self, value: Form, size: Form) -> Iterator[str]:
-        """On which side of a range a value is, or that it is inside; nothing if that is open."""
-        below = form([*((a, -c) for a, c in value), ("", -1)])
-        for side, out in (("below", below), ("above", plus_form(value, size, -1))):
-            if self.nonnegative(out):
-                yield side
-        if self.holds(self.within(value, size)):
-            yield "inside"
 
     def _of_run(self, run: Along, at: int, mono: Mono) -> Iterator[Step]:
         """The steps that a sum over one index may be rewritten by; the first one is taken."""

@@ -15,9 +15,9 @@ from symattn.errors import ReadError, quote
 from symattn.status import Status, worst
 
 if TYPE_CHECKING:
-    from symattn.algebra.claims import Data
     from symattn.algebra.equality import Equality
     from symattn.algebra.identities.proofs import Proof
+    from symattn.algebra.kinds import Data
     from symattn.writing import Destination
 
 #: Seconds and MiB of memory that the certificates of one file may take, if nothing else is said.
@@ -26,7 +26,7 @@ SECONDS, _MEMORY = 60.0, 2048
 
 def write_certificate(answer: Equality, destination: Destination) -> None:
     """The certificate as JSON; a line on standard error where there is none, or it is too large."""
-    from symattn.algebra.claims import storable
+    from symattn.algebra.kinds import storable
 
     if answer.certified and storable(answer.certificate) is None:
         click.echo("no certificate is written: it is too large to be read again", err=True)
@@ -165,13 +165,13 @@ def _certificates(name: str) -> tuple[list[Data], list[str]]:
 
     And the statements that are said to be equal there and have none.
     """
-    import json
+    from symattn.algebra.kinds import read_json
 
     text = bounded(name, 20_000_000, "--check")
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        raise ReadError(f"--check {quote(name)}: it is not JSON") from None
+        data = read_json(text)
+    except ReadError as error:
+        raise ReadError(f"--check {quote(name)}: {error}") from None
     rows = data if isinstance(data, list) else [data]
     inner = [row.get("certificate") if isinstance(row, dict) else None for row in rows]
     found = [

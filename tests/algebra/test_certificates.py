@@ -10,7 +10,7 @@ import ast
 import copy
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 from symattn import Attention, equal
 from symattn.algebra import certificate as checker
-from symattn.algebra import claims, forms, functions, polynomials, sums, texts, traces
+from symattn.algebra import claims, forms, functions, kinds, polynomials, texts, traces
 from symattn.algebra.certificate import check
 from symattn.algebra.equality import certified, stated
 from symattn.algebra.forms import Form, Refused
@@ -175,7 +175,32 @@ def test_the_trusted_lines_are_those_that_the_docs_count() -> None:
 
 def test_every_rule_of_a_step_is_told() -> None:
     exact = (ROOT / "docs" / "proof-rules.md").read_text(encoding="utf-8")
-    assert all(f"| `{name}` |" in text for name in sums.RULES for text in (_docs(), exact))
+    names = {name for rules, _ in kinds.RULES for name in rules}
+    assert len(names) == 11
+    assert all(f"| `{name}` |" in text for name in names for text in (_docs(), exact))
+
+
+def _keys(kind: Any) -> set[str]:
+    """The keys of the tables in a kind, and in the kinds in it that have no name."""
+    match kind:
+        case dict():
+            own = {key.removesuffix("?") for key in kind}
+            return own.union(*map(_keys, kind.values()))
+        case list() | tuple():
+            return set().union(*map(_keys, kind))
+        case kinds.Either(of):
+            return _keys(of)
+    return set()
+
+
+def test_every_key_of_a_certificate_is_told() -> None:
+    """Those of an equation on the page of rules; the steps of an inequality on the other."""
+    exact = (ROOT / "docs" / "proof-rules.md").read_text(encoding="utf-8")
+    bounds = {"inequality", "claim"}
+    told = {name: _docs() if name in bounds else exact for name in kinds.KINDS}
+    named = re.compile(r"[`\"](\w+)[`\"]")
+    for name, kind in kinds.KINDS.items():
+        assert _keys(kind) <= {*named.findall(told[name])} | {"statement", "proof"}, name
 
 
 # ---- changed certificates -------------------------------------------------------------------
@@ -492,10 +517,20 @@ def _side(one: Made, *expr: Any) -> None:
     one["statement"]["left"] = {"expr": [*expr]}
 
 
-def _used(kind: str, left: str, right: str) -> Callable[[Made], None]:
+def _used(kind: str, left: str, right: str, flipped: Any = 0) -> Callable[[Made], None]:
     def forge(one: Made) -> None:
         _where(one, left, right)
-        one["uses"].append([kind, 0, 0])
+        one["uses"].append([kind, 0, flipped])
+
+    return forge
+
+
+def _of_place(place: Any) -> Callable[[Made], None]:
+    """An equation that is used is at this place."""
+
+    def forge(one: Made) -> None:
+        _where(one, "A", "B")
+        one["uses"].append(["letter", place, 0])
 
     return forge
 
@@ -549,12 +584,17 @@ def _cases(depth: int, proof: Made) -> Made:
     return proof
 
 
+_PERMUTED: Made = {"rule": "permute", "of": "", "gives": "", "index": 0}
+
 #: What is changed in a certificate of A + B = B + A, and what is said of it.
 REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
-    "a number for a letter": (_expr("letter", 7, ["size", "n"], ["size", "n"]), "is not a letter"),
-    "a letter with a sign": (_expr("size", "#1"), "is not a letter"),
+    "a number for a letter": (
+        _expr("letter", 7, ["size", "n"], ["size", "n"]),
+        "is not an expression",
+    ),
+    "a letter with a sign": (_expr("size", "#1"), "is not an expression"),
     "no expression": (_expr(7), "is not an expression"),
-    "a quotient by 0": (_expr("MatMul", "1/0", A), "is not an expression"),
+    "a quotient by 0": (_expr("MatMul", "1/0", A), "not how a number is written"),
     "two shapes": (_other_shape, "n and m are not the same size"),
     "a cut at an index that has ended": (
         _at("proof", "steps", -2, "cuts", value=["#1", "#2"]),
@@ -573,15 +613,15 @@ REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
     "one that is not square within a function": (no_permutation_inside, "is not square"),
     "cases that are not all": (split, "it is about"),
     "a power that is too large": (_expr("Pow", ["real", "c"], "1000000000"), "too large"),
-    "code": (_expr("__import__", ["word", "os"]), "is not a function here"),
+    "code": (_expr("__import__", ["word", "os"]), "is not an expression"),
     "sides that are not the same": (_at("proof", value={"same": True}), "not the same expression"),
     "a size in terms of itself": (_used("number", "n", "n + 1"), "is not defined"),
     "a number that is a matrix": (_used("number", "A", "B"), "cannot be used as a number"),
     "no letter": (_used("letter", "A + B", "B"), "cannot be used as a letter"),
     "a letter by itself": (_used("letter", "A", "A B"), "in terms of itself"),
     "a square that is I": (_used("orthonormal", "A A", "A A^-1"), "no letter orthonormal"),
-    "no use": (_used("wish", "A", "B"), "cannot be used as a wish"),
-    "no relation": (_related("wish", 0, False), "is not a relation"),
+    "no use": (_used("wish", "A", "B"), 'uses[0][0] is "wish"'),
+    "no relation": (_related("wish", 0, False), 'cofactors[0][2][0] is "wish"'),
     "an equation of numbers": (_of_numbers, "not an equation of matrices"),
     "a cofactor of another shape": (
         _related("equation", 0, False, around=["letter", "B", ["size", "m"], ["size", "m"]]),
@@ -601,14 +641,65 @@ REFUSED: dict[str, tuple[Callable[[Made], None], str]] = {
         lambda one: one.update(proof=_cases(9, one["proof"])),
         "too many cases of sizes",
     ),
-    "a key that no rule reads": (_at("proof", "steps", 0, "width", value="1"), "it has the keys"),
-    "a key that no proof has": (_at("proof", "why", value="so"), "it has the keys"),
-    "a key that no side has": (_at("statement", "left", "why", value="so"), "it has the keys"),
-    "a key that no statement has": (_at("statement", "why", value="so"), "it has the keys"),
-    "a key that no certificate has": (_at("why", value="so"), "it has the keys"),
+    "a key that no rule reads": (_at("proof", "steps", 0, "width", value="1"), "has the keys"),
+    "a key that no proof has": (_at("proof", "why", value="so"), "has the keys"),
+    "a key that no side has": (_at("statement", "left", "why", value="so"), "has the keys"),
+    "a key that no statement has": (_at("statement", "why", value="so"), "has the keys"),
+    "a key that no certificate has": (_at("why", value="so"), "has the keys"),
     "no obligations in a list": (_at("proof", "steps", -1, "needs", value=[]), "obligations"),
-    "the same, if it is not": (_at("proof", value={"same": False}), "not the same expression"),
+    "the same, if it is not": (_at("proof", value={"same": False}), "proof.same is false"),
     "too many cases": (_proof(split="n", least="40", cases=[]), "too many"),
+    "null for no list": (_at("proof", "steps", -1, "needs", value=None), "needs is None"),
+    "true for 1": (_at("certificate", value=True), "certificate is true"),
+    "1 for true": (_at("proof", value={"same": 1}), "proof.same is 1"),
+    "0 for false": (_at("letters_only", value=0), "letters_only is 0"),
+    "a text for a whole number": (
+        _at("proof", "steps", 0, "cuts", value="n"),
+        'steps[0].cuts is "n"',
+    ),
+    "false for 0": (_used("letter", "A", "B", False), "uses[0][2] is false"),
+    "a place before the first": (_of_place(-1), "uses[0][1] is -1"),
+    "a place that is true": (_of_place(True), "uses[0][1] is true"),
+    "a place that is a fraction": (_of_place(0.0), "uses[0][1] is 0.0"),
+    "a place that is a text": (_of_place("0"), 'uses[0][1] is "0"'),
+    "an equation before the first": (_related("equation", -1, False), "[2][1] is -1"),
+    "0 for a relation that is not turned": (_related("equation", 0, 0), "[2][2] is 0"),
+    "a permutation neither as it is nor inverse": (
+        _at("proof", "steps", 0, value={**_PERMUTED, "by": ["P", 2]}),
+        "steps[0].by[1] is 2",
+    ),
+    "false for null": (
+        _related("equation", 0, False, around=False),
+        "false … is not an expression",
+    ),
+    "half of what a relation has": (_related("around", [0], False), "[2][1] is a list"),
+    "a form from its end": (_at("proof", "steps", 0, "cuts", value=["1 + #1"]), "is written"),
+    "a form with a zero before": (_at("proof", "steps", 0, "cuts", value=["01"]), "is written"),
+    "a form with a 1 before": (_at("proof", "steps", 0, "cuts", value=["1n"]), "is written"),
+    "a form with a plus before": (_at("proof", "steps", 0, "cuts", value=["+ n"]), "is written"),
+    "a form in two terms": (_at("proof", "steps", 0, "cuts", value=["n + n"]), "is written"),
+    "a form with two blanks": (_at("proof", "steps", 0, "cuts", value=["n  - 1"]), "is written"),
+    "a form with a product turned": (
+        _at("proof", "steps", 0, "cuts", value=["n·d"]),
+        "is written",
+    ),
+    "a form with a place": (_at("proof", "steps", 0, "cuts", value=["P(#1)"]), "is written"),
+    "digits of another script": (_at("proof", "steps", 0, "cuts", value=["٣"]), "is written"),
+    "no form": (_at("proof", "steps", 0, "cuts", value=[""]), "is written"),
+    "a size with a blank": (_at("statement", "letters", 0, 1, value="n  × n"), "is written"),
+    "a letter read as no kind": (_at("statement", "letters", 0, 1, value="7"), "read as"),
+    "a letter declared twice": (_at("statement", "declared", value=["A", "A"]), "in order"),
+    "positive letters out of order": (_at("statement", "positive", value=["B", "A"]), "in order"),
+    "a fraction that is not in lowest terms": (_expr("MatMul", "2/4", A), "is written"),
+    "a number with a zero before": (_expr("MatMul", "02", A), "is written"),
+    "a decimal": (_expr("MatMul", "0.5", A), "is written"),
+    "minus zero": (_expr("MatMul", "-0", A), "is written"),
+    "a size with more than a name": (_expr("size", "n", "m"), "is not an expression"),
+    "an expression of a number": (_expr("MatMul", 2, A), "is not an expression"),
+    "a letter without a shape": (_expr("letter", "A"), "is not an expression"),
+    "nothing as an expression": (_expr(), "is not an expression"),
+    "null for an expression": (_at("statement", "left", value={"expr": None}), "an expression"),
+    "a tuple": (_at("uses", value=()), "uses is a list"),
 }
 
 
@@ -620,6 +711,43 @@ def test_what_is_wrong_with_a_certificate_is_told(name: str) -> None:
     forge(one)
     with pytest.raises(Refused, match=re.escape(words)):
         check(one)
+
+
+#: A value of every type of JSON.
+VALUES: tuple[Any, ...] = (None, False, True, 0, 1, 0.0, 1.0, "", "0", [], {})
+
+
+def _retyped(one: Any) -> Iterator[Any]:
+    """The data with one value in it exchanged for one of another type."""
+    yield from (value for value in VALUES if type(value) is not type(one))
+    match one:
+        case dict():
+            yield from ({**one, key: x} for key, part in one.items() for x in _retyped(part))
+        case list():
+            for k, part in enumerate(one):
+                yield from ([*one[:k], x, *one[k + 1 :]] for x in _retyped(part))
+
+
+#: Statements whose proofs have obligations, equations, cofactors, cases of sizes, permutations.
+RETYPED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("softmax(S + causal()) 1 = 1", {}),
+    ("B A = I", {"where": ["A B = I"], "shapes": dict.fromkeys("AB", ("n", "n"))}),
+    ("A B = B A", {"where": ["A = c I", "c = 2"], "shapes": dict.fromkeys("AB", ("n", "n"))}),
+    ("rowsum(P S) = P rowsum(S)", {"permuting": ["P"]}),
+)
+
+
+@pytest.mark.parametrize(("text", "options"), RETYPED, ids=[text for text, _ in RETYPED])
+def test_no_value_is_of_another_type(text: str, options: dict[str, Any]) -> None:
+    one = made(text, **options)
+    accepted = []
+    for other in _retyped(one):
+        try:
+            check(other)
+        except SymattnError:
+            continue
+        accepted.append(other)
+    assert accepted == []
 
 
 def test_cases_may_be_nested_to_a_depth() -> None:
@@ -760,6 +888,43 @@ def test_a_factor_that_may_be_zero_stays_where_the_largest_is_looked_for() -> No
         assert (found == one.first(ZERO, line, "#1", M)) is leaves
 
 
+X, TWO = ("name", "x", True), ("prime", 2)
+
+
+def _root(value: Any, p: Any = -1) -> Any:
+    """A polynomial, none of whose factors are taken out, to a power."""
+    return polynomials.single(("poly", frozenset(value.items())), Fraction(p))
+
+
+def _quotients() -> tuple[Any, Any, Any]:
+    """1/(1 + x), x/(1 + x) and √2, of which 1/(1 + √2) is √2 − 1."""
+    one, x = polynomials.constant(1), polynomials.single(X)
+    over = _root(polynomials.plus(one, x))
+    return over, polynomials.times(x, over), polynomials.single(TWO, Fraction(1, 2))
+
+
+def test_a_quotient_is_0_over_its_atoms() -> None:
+    over, rest, root = _quotients()
+    one, minus = polynomials.constant(1), polynomials.constant(-1)
+    plus, times, is_zero = polynomials.plus, polynomials.times, polynomials.is_zero
+    assert is_zero(plus(over, rest, minus))
+    assert not is_zero(plus(over, rest, one))
+    assert is_zero(plus(_root(plus(one, root)), polynomials.scaled(root, -1), one))
+    assert not is_zero(plus(_root(plus(one, root)), root, one))
+    nested = _root(plus(one, over))  # (1 + x)/(2 + x)
+    two = plus(polynomials.single(X), polynomials.constant(2))
+    assert is_zero(plus(times(two, nested), minus, polynomials.scaled(polynomials.single(X), -1)))
+    assert not is_zero(plus(nested, minus))
+    halves = times(_root(plus(one, root), Fraction(-1, 2)), _root(plus(one, root), Fraction(1, 2)))
+    assert is_zero(plus(halves, minus))
+
+
+def test_what_divides_by_0_is_not_0() -> None:
+    assert not polynomials.is_zero(polynomials.single(("poly", frozenset()), -1))
+    zero = polynomials.single(("poly", frozenset()), -1)
+    assert not polynomials.is_zero(polynomials.times(zero, polynomials.single(X)))
+
+
 def test_powers_have_a_limit() -> None:
     one, x = checker.Checker([]), polynomials.single(("name", "c", False))
     assert one.power(x, Fraction(64))
@@ -837,22 +1002,17 @@ def _above(one: Any, level: Any) -> Any:
 #: What a step says, the indices of the sum, and its factors: none of these may be done.
 SUMS: dict[str, tuple[Made, list[tuple[str, Form]], Any]] = {
     "the index is above its range": (
-        {"rule": "delta", "index": 0, "factor": 1, "side": "inside"},
+        {"rule": "delta", "index": 0, "factor": 1},
         [("#1", N)],
         _mono(_entry("A", L, TOP), _delta(L, N)),
     ),
     "the index is below its range": (
-        {"rule": "delta", "index": 0, "factor": 1, "side": "inside"},
+        {"rule": "delta", "index": 0, "factor": 1},
         [("#1", N)],
         _mono(_entry("A", L, TOP), _delta(L, forms.number(-1))),
     ),
-    "the index is in its range": (
-        {"rule": "delta", "index": 0, "factor": 1, "side": "below"},
-        [("#1", N)],
-        _mono(_entry("A", L, TOP), _delta(L, ZERO)),
-    ),
     "the other's range depends on the index": (
-        {"rule": "delta", "index": 0, "factor": 0, "side": "inside"},
+        {"rule": "delta", "index": 0, "factor": 0},
         [("#1", N), ("#2", ONE_MORE)],
         _mono(_delta(L, K)),
     ),
@@ -908,11 +1068,6 @@ SUMS: dict[str, tuple[Made, list[tuple[str, Form]], Any]] = {
     ),
     "there is no such permutation": (
         {"rule": "permute", "index": 0, "by": ["A", 0]},
-        [("#1", N)],
-        _mono(_entry("A", ENDS, L)),
-    ),
-    "neither there nor back": (
-        {"rule": "permute", "index": 0, "by": ["P", 2]},
         [("#1", N)],
         _mono(_entry("A", ENDS, L)),
     ),
@@ -990,7 +1145,11 @@ def test_a_range_is_cut_within(cuts: list[str]) -> None:
     ("size", "width"), [("2n + 1", "2"), ("n", "h"), ("d·n", "#1"), ("d·#1", "#1"), ("d·n", "-1")]
 )
 def test_blocks_fill_a_range(size: str, width: str) -> None:
-    steps: list[Made] = [{"rule": "range", "width": width}, *({"rule": "range", "cuts": []},) * 2]
+    of = f"0 … {size} - 1"
+    steps: list[Made] = [
+        {"rule": "range", "of": of, "width": width},
+        *({"rule": "range", "of": of, "cuts": []},) * 2,
+    ]
     for one in (Forger(copy.deepcopy(steps)), checker.Checker(copy.deepcopy(steps))):
         one.sizes["#1"] = N
         with pytest.raises(Refused), one.inside(scope=frozenset({"#1"})):
@@ -1185,6 +1344,13 @@ UNUSABLE: tuple[str, ...] = (
     json.dumps({"certificate": 1, "proof": [[0] * 60_000]}),
     json.dumps({"certificate": 1, "proof": 10**40}),
     json.dumps({"certificate": 1, "proof": "x" * 10_000}),
+    '{"certificate": 1, "certificate": 1}',
+    '{"certificate": 1, "proof": {"same": true, "same": true}}',
+    '{"certificate": 1, "proof": Infinity}',
+    '{"certificate": 1, "proof": -0}',
+    '{"certificate": 01}',
+    '{"certificate": 1,}',
+    '{"certificate": 1} {}',
 )
 
 

@@ -130,6 +130,17 @@ def test_every_rule_can_refuse() -> None:
         check({"certificate": 1})
 
 
+@pytest.mark.parametrize("number", ["0.5", "2/2", "01", " 1", "1e999999999", 1, None, True])
+def test_a_multiple_is_written_in_one_way(number: object) -> None:
+    data = copy.deepcopy(equal("rowmax(S) + ln m >= lse(S)").certificate)
+    step = data["links"][0]["proof"]
+    assert step["rule"] == "combination"
+    assert check(data)
+    step["by"][0] = number
+    with pytest.raises(Refused):
+        check(data)
+
+
 def test_no_verdict_is_false() -> None:
     """A share of ``python -m tests.fuzz.bounds``: NumPy says which are false."""
     found = Counter((true, verdict(case)) for case, true in cases(24, seed=5))

@@ -16,6 +16,8 @@ from symattn.algebra.certificate import check
 from symattn.algebra.forms import Refused
 from symattn.algebra.identities import IDENTITIES, prove
 from symattn.errors import SymattnError
+from tests.algebra.test_certificates import REFUSED
+from tests.algebra.test_certificates import _claims as stated
 from tests.oracle import Statement
 from tests.replaying import accepts, verdict
 from tests.statements import STATEMENTS
@@ -81,6 +83,15 @@ def test_changed_certificates_are_refused() -> None:
     certificate: Any = equal("softmax(S + c 1^T) = softmax(S)").certificate
     assert accepts(certificate)
     assert [kind for kind, other in changed(certificate) if accepts(other)] == []
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_the_checker_refuses_is_refused(name: str) -> None:
+    certificate = stated("A + B = B + A")
+    assert accepts(certificate)
+    forge, _ = REFUSED[name]
+    forge(certificate)
+    assert verdict(certificate)[0] == "refused"
 
 
 def test_a_sum_of_nothing_is_not_positive() -> None:

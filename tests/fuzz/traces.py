@@ -33,8 +33,9 @@ from symattn.algebra.forms import Form, Refused
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities import identity
 from symattn.algebra.identities.identity import Identity
+from symattn.algebra.kinds import RULES
 from symattn.algebra.refute import refuted, trial_sizes
-from symattn.algebra.sums import RULES, Step
+from symattn.algebra.sums import Step
 from symattn.algebra.texts import Poly, brief, form_text, text_of
 from symattn.algebra.traces import Tracing, certificate
 from symattn.errors import SymattnError
@@ -232,7 +233,7 @@ def width(random: np.random.Generator, made: Made, others: Sequence[Made]) -> No
     step["width"] = _pick(random, ["h", "d_v", "d_k", "1", "2", "n", "d_v·h", "#1", "0", "-1"])
     size = step["of"].removeprefix("0 … ").removesuffix(" - 1")
     rest = "·".join(f for f in size.split("·") if f != step["width"]) or "1"
-    for key in ("cuts", "again", "needs"):
+    for key in ("cuts", "needs"):
         step.pop(key, None)
     step["gives"] = f"{rest} blocks"
 
@@ -240,7 +241,7 @@ def width(random: np.random.Generator, made: Made, others: Sequence[Made]) -> No
 def number(random: np.random.Generator, made: Made, others: Sequence[Made]) -> None:
     """A place, an index or a group of a step is another one."""
     step = _step(random, made)
-    known = ("index", "factor", "indices", "term", "equation", "at", "side", "again", "by")
+    known = ("index", "factor", "indices", "term", "equation", "at", "by")
     keys = [k for k in step if k in known]
     key = _pick(random, keys)
     match step[key]:
@@ -252,8 +253,6 @@ def number(random: np.random.Generator, made: Made, others: Sequence[Made]) -> N
             step[key] = _pick(random, [places[::-1], places[1:], [*places, 0], [*places, 1], [1]])
         case list():
             step[key] = step[key][::-1]
-        case "inside" | "below" | "above":
-            step[key] = _pick(random, ["inside", "below", "above"])
         case str():
             step[key] = _pick(random, ["#1", "#2", "#3", "A[#1, #2]", "S[#1, #2]"])
 
@@ -262,7 +261,9 @@ def words(random: np.random.Generator, made: Made, others: Sequence[Made]) -> No
     """What a step is about or gives says something else."""
     step, key = _step(random, made), _pick(random, ["of", "gives", "rule"])
     if key == "rule":
-        step[key] = _pick(random, [rule for rule in RULES if rule != step[key]])
+        step[key] = _pick(
+            random, sorted({rule for names, _ in RULES for rule in names} - {step[key]})
+        )
         return
     changed = _text(random, step[key])
     for one in _leaves(made["proof"]):

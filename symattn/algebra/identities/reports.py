@@ -12,13 +12,13 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.bounds import RULES as BOUNDS
 from symattn.algebra.bounds import steps
-from symattn.algebra.claims import storable
 from symattn.algebra.counterexample import Meaning
 from symattn.algebra.equality import FOR_ALL
 from symattn.algebra.identities.identity import ENTRIES, HYPOTHESIS
 from symattn.algebra.identities.listing import TITLE
 from symattn.algebra.identities.numbers import numbers_put_in
 from symattn.algebra.identities.proofs import Link, Proof
+from symattn.algebra.kinds import storable
 from symattn.algebra.proof_lines import Exposition, Line, Lines
 from symattn.algebra.rules import rule
 from symattn.documents import blocks as b

@@ -13,8 +13,9 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker, Replay
-from symattn.algebra.claims import Data, Goal, cases, goal_of, meant, read_size
+from symattn.algebra.claims import Goal, cases, goal_of, meant, read_size
 from symattn.algebra.forms import Refused, linear, number, plus_form, variable
+from symattn.algebra.kinds import Data
 from symattn.algebra.proof_lines import renamed
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import COLUMN, ROW, divided, divisors_of
@@ -49,12 +50,14 @@ class Exporting(Replay):
         self.orders, self.comments, self.empty = orders, Comments(self.goal), empty
         self.divisors = divisors_of(goal, sides_of(goal))
         self.identities: dict[str, str] = {}
+        self.writers: list[Any] = []
 
     def entries(self, checker: Checker, goal: Goal, cofactors: Sequence[Data]) -> None:
         found = divisors_of(goal, sides_of(goal))
         if [one.sign for one in found] != [one.sign for one in self.divisors]:
             raise Refused("divisors that depend on cases of sizes have no proof in Rocq yet")
         checker.divisors = found  # type: ignore[attr-defined]
+        self.writers.append(checker)
         super().entries(checker, goal, cofactors)
 
     def checker(self, steps: Sequence[Data], positive: Sequence[str] = ()) -> Checker:  # type: ignore[override]
@@ -138,7 +141,7 @@ class Document:
 
     def __init__(self, replay: Exporting, name: str, proof: Data) -> None:
         self.goal, self.uses, self.divisors = replay.goal, replay.uses, replay.divisors
-        self.writers: list[Any] = [run.checker for run in replay.runs]
+        self.writers = replay.writers
         self.name, self.proof, self.found = name, proof, replay.identities
         #: The sizes that may be 0.
         self.empty = replay.empty

@@ -23,7 +23,6 @@ from symattn.algebra.polynomials import (
 from symattn.algebra.rocq.equations import (
     Equation,
     Script,
-    have,
     product_text,
     some,
     sum_text,
@@ -170,11 +169,9 @@ def _innermost(writer: Rewriter, bound: Bound, place: int, body: str) -> tuple[E
 
 
 def _delta(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts) -> Equation:
-    """Σ_l [l = k] f(l) is f(k), or 0."""
+    """Σ_l [l = k] f(l) is f(k)."""
     atom, p = factors[step["factor"]]
     mono, place = frozenset(factors), step["index"]
-    if step["side"] != "inside":
-        return _outside(writer, bound, mono, atom, p)
     own, (index, size) = parts[0], bound[place]
     name, value = identifier(index), writer.solved(atom, index)
     assert value is not None
@@ -201,19 +198,6 @@ def _delta(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     sized = replace(sized, script=()) if sized.left == sized.right else sized
     moved = writer.chain(taken, sized, within(left, own))
     return writer.chain(first, within(bound[:place], moved))
-
-
-def _outside(writer: Rewriter, bound: Bound, mono: Mono, atom: Atom, p: Fraction) -> Equation:
-    """Σ_l [l = k] f(l) is 0 for a k outside."""
-    rest: Poly = {mono - {(atom, p)}: Fraction(1)}
-    whole: Poly = {mono: Fraction(1)}
-    shown = writer.algebra(_first, _by_rest, whole, single(atom), rest)
-    none = writer.condition_is(writer.atom(atom, None), {})
-    given = writer.fresh("D"), writer.fresh("Z")
-    opened = [f"apply: sumto_zero => {identifier(n)} lt{identifier(n)}." for n, _ in bound]
-    known = (*have(given[0], shown), *have(given[1], none))
-    script = (*opened, *known, f"by rewrite {' '.join(given)} mul0r.")
-    return Equation(summed_text(bound, writer.text(whole)), "0", script)
 
 
 def _first(given: Sequence[str]) -> str:
