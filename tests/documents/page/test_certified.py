@@ -311,7 +311,7 @@ def edits_of(name: str) -> tuple[str, ...]:
     return ("none",) if name in RATIOS else EDITS
 
 
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 6))
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 12))
 def test_programs_show_what_derive_shows(name: str, tool: Tool) -> None:
     spec = next(row.spec for row in VARIANTS if row.name == name)
     compared, wrong = mismatches(*small_example(spec), edits_of(name), tool("node"), name)
@@ -331,12 +331,10 @@ def test_gradients_show_what_derive_shows(name: str, tool: Tool) -> None:
 #: Equations with numbers in them that no whole numbers and roots make, and with sums within sums.
 CONSTANTS = (
     "A = GELU(X)",
-    "A = X / ln(4) + X pi",
     "A = e^X / sqrt(2 pi)",
     "f(x) = 2^x + ln(1 + exp(x)) / ln(2); A = f(X)",
-    "c = sqrt(2)/pi + ln(3) - cos(1) + sin(2); A = softmax(c X)",
-    "c = exp(1/3) + exp(-2) + e + tanh(1/2); A = tanh(c X)",
-    "c = pi^(1/3) - pi^2 + ln(2)^(-1/2) + 3^(2/3); A = c X",
+    "c = sqrt(2)/pi + ln(3) - cos(1) + sin(2) + exp(-2) + e + tanh(1/2); A = softmax(c X)",
+    "c = pi^(1/3) - pi^2 + ln(2)^(-1/2) + 3^(2/3); A = tanh(c X)",
     "D[i,j] = cos(pi/2 * (i - j)/n); A = softmax(Q K^T ∘ D)",
     "Y = X + tanh(LayerNorm(X, eps=1e-5) W)",  # an index runs within its own sum
 )

@@ -183,7 +183,7 @@ def texts_of(values: Evaluation, notation: Notation) -> Iterator[tuple[str, str]
 ALL = dict(subjects())
 
 
-@pytest.mark.parametrize("name", share([*ALL], 12, 6))
+@pytest.mark.parametrize("name", share([*ALL], 24, 6))
 def test_what_follows_from_a_changed_input_is_what_derive_shows(
     name: str, opened: Callable[..., Any]
 ) -> None:

@@ -66,7 +66,7 @@ def expect(page: Any, number: int, count: int = 3) -> None:
     settled(page)
 
 
-@pytest.mark.parametrize("name", share(DECODED, 5))
+@pytest.mark.parametrize("name", share(DECODED, 8, 4))
 def test_every_chunk_has_the_digits_of_derive(name: str, opened: Callable[..., Any]) -> None:
     parts = parts_of(name)
     page = opened(page_of(parts))
