@@ -243,7 +243,8 @@ def hypotheses_read_back(row: Statement, found: Theorem | None) -> int:
 
 
 @pytest.mark.parametrize(
-    ("every", "said", "assumed"), [(27, 8, 10), pytest.param(1, 300, 400, marks=pytest.mark.nightly)]
+    ("every", "said", "assumed"),
+    [(27, 8, 10), pytest.param(1, 300, 400, marks=pytest.mark.nightly)],
 )
 def test_a_theorem_says_what_was_asked_and_assumes_what_its_sides_divide_by(
     every: int, said: int, assumed: int
