@@ -171,7 +171,7 @@ def test_hostile_words_stay_words(
         assert "script" in text
 
 
-@pytest.mark.parametrize("flavor", ["article", "beamer"])
+@pytest.mark.parametrize("flavor", share(["article", "beamer"], 2))
 def test_a_spoilt_file_is_noticed(flavor: str, typeset: Typeset, tmp_path: Path) -> None:
     source = file_of(page("causal"), flavor=flavor)
     box = r"\noindent\hbox to 3\textwidth{x\hfil x}"

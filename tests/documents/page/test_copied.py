@@ -18,8 +18,8 @@ from symattn.documents.shown import Shown
 from symattn.evaluate.value_view import heads_of, value_view
 from symattn.notation.latex import latex
 from tests.documents.page.opening import settled
+from tests.documents.page.subjects import ALL, FOLLOW, Subject, page_of
 from tests.documents.page.test_certified import Edit, in_python
-from tests.documents.page.test_inputs import ALL, FOLLOW, Subject, page_of
 from tests.shares import share
 
 #: Chooses an entry of every step, clicks the button, and tells what was copied, by step.

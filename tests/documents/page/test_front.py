@@ -176,14 +176,6 @@ def test_arrow_keys_move_the_query(causal: Any) -> None:
     assert page.locator(".tip").get_attribute("aria-valuetext") == "1, 1.1"
 
 
-def test_what_is_dragged_is_provisional(causal: Any) -> None:
-    page = causal
-    pull(page, 30, 30, letting_go=False)
-    assert "provisional" in page.locator("#state").inner_text()
-    page.mouse.up()
-    assert "proven anew" in settled(page).locator("#state").inner_text()
-
-
 def test_a_query_that_is_made_otherwise_is_not_dragged(opened: Callable[..., Any]) -> None:
     for name, count in (("rotary", 0), ("cosine", 0), ("scaled-dot-product", 1), ("cross", 1)):
         page = opened(html_document(Shown(*variant(name))))

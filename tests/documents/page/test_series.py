@@ -17,7 +17,7 @@ from symattn.documents.shown import Shown
 from symattn.notation.options import notation_of
 from tests.command import run
 from tests.documents.page.opening import cells, entered, settled
-from tests.documents.page.test_inputs import texts_of
+from tests.documents.page.subjects import texts_of
 from tests.shares import share
 
 #: Variants in which no token attends to a later one.

@@ -15,7 +15,7 @@ from symattn.documents.shown import Shown, Supposed
 from symattn.errors import SymattnError
 from symattn.mistakes.hypotheses import supposed
 from tests.documents.page.opening import cells, settled, sheet, variant
-from tests.documents.page.test_inputs import texts_of
+from tests.documents.page.subjects import texts_of
 from tests.shares import share
 
 OUTLINED = """() => {
