@@ -15,7 +15,7 @@ from tests.shares import share
 FIREFOX = "firefox-esr"
 
 #: Variants whose formulas have all that hangs out of a line, measured in the usual run.
-HIGH = ("cached-llama", "t5", "transformer-xl")
+HIGH = ("cached-llama", "t5")
 
 
 def pages(first: str, others: tuple[str, ...]) -> dict[str, str]:
