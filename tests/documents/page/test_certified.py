@@ -307,7 +307,7 @@ def mismatches(
 #: A ratio of scores has no value where a row of them sums to 0; `derive` refuses such numbers.
 RATIOS = ("linear", "causal-linear", "ratio", "boolean, linear")
 
-SPECS = {row.name: row.spec for row in VARIANTS} | MASKS
+SPECS = {**{row.name: row.spec for row in VARIANTS}, **MASKS}
 
 
 def edits_of(name: str) -> tuple[str, ...]:
