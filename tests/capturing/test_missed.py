@@ -71,6 +71,11 @@ def by_hand(q, k, v):  # type: ignore[no-untyped-def]
     return (raised / raised.sum(-1, keepdim=True)) @ v
 
 
+def by_broadcasting(q, k, v):  # type: ignore[no-untyped-def]
+    weights = (q[:, :, None] * k[:, None]).sum(-1).softmax(-1)
+    return (weights[..., None] * v[:, None]).sum(-2)
+
+
 def written(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     return torch.softmax(q @ k.transpose(-2, -1) / 2.0, -1) @ v
 
@@ -124,6 +129,10 @@ def by_time_mixing(q, k, v):  # type: ignore[no-untyped-def]
         above, below = 0.9 * above + raised * v[:, t : t + 1], 0.9 * below + raised
         out[:, t : t + 1] = q[:, t : t + 1].sigmoid() * above / below
     return out
+
+
+def by_cumulative_sum(q, k, v):  # type: ignore[no-untyped-def]
+    return q.sigmoid() * (k.exp() * v).cumsum(1) / k.exp().cumsum(1)
 
 
 def by_fourier(q, k, v):  # type: ignore[no-untyped-def]
@@ -180,6 +189,16 @@ class Convolved(nn.Module):
         return q * self.conv((k * v).transpose(1, 2))[..., :N].transpose(1, 2)
 
 
+def by_vmap(q, k, v):  # type: ignore[no-untyped-def]
+    return torch.vmap(torch.vmap(by_torch))(q, k, v)
+
+
+def by_addition(q, k, v):  # type: ignore[no-untyped-def]
+    """Products into a tensor that is there already, as Megatron makes them."""
+    s = torch.baddbmm(torch.empty(2, N, N), q, k.mT, beta=0.0, alpha=D**-0.5)
+    return torch.bmm(functional.softmax(s, -1, dtype=torch.float64).to(v.dtype), v)
+
+
 def by_a_native_layer(q, k, v):  # type: ignore[no-untyped-def]
     layer: Any = nn.MultiheadAttention(D, H, batch_first=True).eval()
     return torch._native_multi_head_attention(
@@ -199,6 +218,7 @@ def of_another_library(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tor
 torch.manual_seed(5)  # what mixes has random weights: relu of all scores may be 0
 MIXING: dict[str, tuple[Mixing, int]] = {
     "torch.softmax": (by_torch, 2),
+    "broadcasting": (by_broadcasting, 1),
     "scripted": (by_script, 1),
     "compiled": (by_compiling, 1),
     "flex_attention": (by_flex, 2),
@@ -207,11 +227,14 @@ MIXING: dict[str, tuple[Mixing, int]] = {
     "linear": (by_feature_map, 1),
     "distances": (by_distance, 1),
     "RWKV": (by_time_mixing, 1),
+    "sums so far": (by_cumulative_sum, 1),
     "Fourier": (by_fourier, 1),
     "additive": (Additive(), 1),
     "graph": (Graph(), 1),
     "LSTM": (Recurrent(), 1),
     "gated convolution": (Convolved(), 1),
+    "vmap": (by_vmap, 2),
+    "baddbmm": (by_addition, 1),
     "native layer": (by_a_native_layer, 1),
     "another library": (of_another_library, 1),
 }
