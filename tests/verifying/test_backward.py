@@ -65,7 +65,7 @@ def test_a_right_backward_pass_agrees(name: str) -> None:
     assert "The backward pass was tried too" in str(found)
 
 
-@pytest.mark.parametrize("name", share(backward.WRONG, 18, 8))
+@pytest.mark.parametrize("name", share(backward.WRONG, 18, 9))
 def test_a_wrong_backward_pass_is_found_and_named(name: str) -> None:
     spec, function, mistake = backward.WRONG[name]
     found = verify(function, SPECS[spec], library=library(name))

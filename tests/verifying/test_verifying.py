@@ -305,7 +305,7 @@ def single_precision() -> Iterator[None]:
     jax.config.update("jax_enable_x64", before)
 
 
-@pytest.mark.parametrize("name", share(RIGHT, 9, 3))
+@pytest.mark.parametrize("name", share(RIGHT, 9))
 @pytest.mark.usefixtures("single_precision")
 def test_a_right_function_agrees(name: str) -> None:
     needed(name)
