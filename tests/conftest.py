@@ -91,18 +91,16 @@ class Formulas:
 
 #: The files that take longest, which workers begin with: at the end none waits for another.
 _LONGEST = (
-    "verifying/test_verifying.py",
-    "verifying/test_hostile.py",
-    "documents/page/test_state.py",
-    "fuzz/test_fuzz_doors.py",
-    "documents/page/test_stage.py",
-    "cli/test_verify.py",
-    "documents/page/test_page.py",
     "documents/page/test_boxes.py",
-    "verifying/test_backward.py",
-    "documents/test_tex.py",
+    "verifying/test_verifying.py",
     "documents/test_seen.py",
-    "documents/test_markup.py",
+    "documents/test_tex.py",
+    "algebra/test_rocq.py",
+    "documents/page/test_front.py",
+    "documents/page/test_state.py",
+    "documents/page/test_stage.py",
+    "verifying/test_backward.py",
+    "documents/page/test_page.py",
 )
 
 

@@ -67,16 +67,16 @@ NOTATIONS: dict[str, Notation] = {
 
 
 def some_subjects(turn: int, of: int) -> tuple[str, ...]:
-    """Of the examples every sixth, of the variants every `of`-th, from `turn` on."""
-    return SUBJECTS[turn % 6 : len(EXAMPLES) : 6] + SUBJECTS[len(EXAMPLES) + turn :: of]
+    """Of the examples every twelfth, of the variants every `of`-th, from `turn` on."""
+    return SUBJECTS[turn % 12 : len(EXAMPLES) : 12] + SUBJECTS[len(EXAMPLES) + turn :: of]
 
 
-#: What is spelled in which notation: every eighth variant in the usual one, and a part of them in
+#: What is spelled in which notation: every sixteenth variant in the usual one, and a few of them in
 #: each of the others; in the nightly run all in all.
 SPELLED = [
-    pytest.param("default", some_subjects(0, 8), id="default"),
+    pytest.param("default", some_subjects(0, 16), id="default"),
     *(
-        pytest.param(notation, some_subjects(turn, len(NOTATIONS) - 1), id=notation)
+        pytest.param(notation, some_subjects(turn, 2 * len(NOTATIONS)), id=notation)
         for turn, notation in enumerate([*NOTATIONS][1:])
     ),
     *(

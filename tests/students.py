@@ -833,15 +833,6 @@ def reached(sheet: Sheet, places: frozenset[Place]) -> frozenset[Place]:
     return frozenset(found)
 
 
-def two_heads(first: Sheet, second: Sheet) -> str:
-    """A worksheet of two heads, each of them one sheet of the same shapes and claims."""
-    (attention, *one), (_, *two) = first.tables(), second.tables()
-    given, claims = (
-        {name: f"[{a[name]}, {b[name]}]" for name in a} for a, b in zip(one, two, strict=True)
-    )
-    return toml(attention, given, {("heads" if k == "output" else k): v for k, v in claims.items()})
-
-
 def random_number(exercises: Exercises, alone: bool = False) -> Sheet:
     """An exact sheet in which one number is replaced by a random one of as many decimals.
 

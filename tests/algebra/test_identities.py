@@ -203,7 +203,7 @@ def _unexplained(row: Identity, source: str) -> set[str]:
     return {*_APPLIED.findall(source)} - {*_DEFINED.findall(source)} - _KNOWN
 
 
-@pytest.mark.parametrize("row", share(IDENTITIES, 4), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", share(IDENTITIES, 12), ids=lambda row: row.name)
 def test_a_printed_proof_introduces_its_functions_and_letters(row: Identity) -> None:
     proof = prove(row)
     source = str(written("latex", [reports.proof_document(proof)]))

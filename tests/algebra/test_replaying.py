@@ -20,6 +20,7 @@ from tests.algebra.test_certificates import REFUSED
 from tests.algebra.test_certificates import _claims as stated
 from tests.oracle import Statement
 from tests.replaying import accepts, verdict
+from tests.shares import share
 from tests.statements import STATEMENTS
 
 UNDEFINED = Path(__file__).parents[1] / "data" / "undefined_certificates.json"
@@ -41,9 +42,11 @@ def outcomes(statements: list[Statement]) -> list[str]:
     return found
 
 
-def test_the_catalogue_is_accepted() -> None:
-    found = [outcome(prove(row).equality.certificate) for row in IDENTITIES if row.holds]
-    assert found.count("accepted") >= 47
+@pytest.mark.parametrize(("every", "least"), share([(4, 10), (1, 47)], 2))
+def test_the_catalogue_is_accepted(every: int, least: int) -> None:
+    rows = [row for row in IDENTITIES if row.holds][::every]
+    found = [outcome(prove(row).equality.certificate) for row in rows]
+    assert found.count("accepted") >= least
     assert "refused" not in found
 
 

@@ -170,8 +170,8 @@ def test_other_errors_than_ours_are_tracebacks() -> None:
 @pytest.fixture(
     scope="module",
     params=[
-        ("statements", 12),
-        ("pairs", 60),
+        ("statements", 36),
+        ("pairs", 25),
         pytest.param(("statements", 1), marks=pytest.mark.nightly),
         pytest.param(("pairs", 600), marks=pytest.mark.nightly),
     ],

@@ -44,7 +44,6 @@ from tests.students import (
     shown_by,
     slip,
     some_style,
-    two_heads,
 )
 
 #: The verdicts of entries that no one is blamed for, the best first, and the others.
@@ -78,12 +77,10 @@ Spot: TypeAlias = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Marked:
-    """What a marker says of a sheet: verdicts, what they follow from, and remarks, by entry."""
+    """What a marker says of a sheet, and the verdict on each entry."""
 
     passed: bool
     verdicts: dict[Spot, str]
-    because: dict[Spot, tuple[Spot, ...]] = field(default_factory=dict)
-    remarks: dict[Spot, str] = field(default_factory=dict)
     explained: bool = False
 
 
@@ -97,8 +94,6 @@ def symattn_marks(text: str, explain: bool = False) -> Marked:
     return Marked(
         marking.passed,
         {spot: entry.verdict for spot, entry in entries.items()},
-        {spot: tuple((e.step, e.place) for e in entry.because) for spot, entry in entries.items()},
-        {spot: entry.remark for spot, entry in entries.items()},
         bool(marking.explanations),
     )
 
@@ -418,75 +413,6 @@ def _some_sheet(exercises: Exercises, slipped: bool) -> Sheet:
 # ---- what depends on what -------------------------------------------------------------------
 
 
-@dataclass
-class Paths:
-    """How many verdicts and reasons name a mistake that the entry is not made of."""
-
-    #: Entries with no path to the mistake that are called carried, or get a remark.
-    carried: Rate = field(default_factory=Rate)
-    #: Entries named as a reason that the entry is not made of.
-    because: Rate = field(default_factory=Rate)
-    #: Carried entries that name no reason.
-    bare: Rate = field(default_factory=Rate)
-    examples: list[str] = field(default_factory=list)
-
-    @property
-    def gates(self) -> Iterator[Gate]:
-        """There is to be none."""
-        yield Gate("carried without a path to the mistake", self.carried, 1e-6)
-        yield Gate("reasons that an entry is not made of", self.because, 1e-6)
-
-
-def dependency(marker: Marker, exercises: Exercises, count: int) -> Paths:
-    """Sheets with a mistake in one place, every third with a second head that has none."""
-    found = Paths()
-    made = 0
-    while made < count:
-        style = exercises.rng.choice(_SURE)
-        sheet = honest(exercises, style, MANY)
-        one = slip(
-            exercises.rng, sheet, exercises.rng.choice(("10–99 units", "digit", "sign", "copied"))
-        )
-        if one is None or one.units <= 3 or one.leaves_it_right:
-            continue
-        made += 1
-        slipped = one.sheet
-        if made % 3 or sheet.by_row or "X" in sheet.task.given:
-            text, heads = slipped.toml, 0
-        else:
-            text, heads = two_heads(slipped, sheet), 2
-        marked = marker(text, False)
-        after = {spot_of(p) for p in reached(slipped, frozenset({one.place}))}
-        mistake = spot_of(one.place)
-        for spot, verdict in marked.verdicts.items():
-            head, own = _in_head(spot) if heads else (0, spot)
-            if own == mistake and head == 0:
-                continue
-            path = own in after and head == 0
-            if not path:
-                bad = verdict == "carried" or bool(marked.remarks.get(spot))
-                found.carried.count(bad)
-                if bad:
-                    found.examples.append(text)
-            reasons = marked.because.get(spot, ())
-            if verdict == "carried":
-                found.bare.count(not reasons)
-            for reason in reasons:
-                its_head, its_own = _in_head(reason) if heads else (0, reason)
-                below = reached(slipped, frozenset({(its_own[0], its_own[1][0], its_own[1][1])}))
-                bad = its_head != head or own not in {spot_of(p) for p in below}
-                found.because.count(bad)
-                if bad:
-                    found.examples.append(text)
-    return found
-
-
-def _in_head(spot: Spot) -> tuple[int, Spot]:
-    """The head of an entry of several heads, and its place in it."""
-    step, (head, *place) = spot
-    return head, ("output" if step == "heads" else step, tuple(place))
-
-
 # ---- random numbers -------------------------------------------------------------------------
 
 
@@ -560,11 +486,6 @@ def main(count: int, seed: int, verbose: bool = False) -> int:
         print_slips(found, verbose)
         gates += found.gates
     table("judged worse where more is claimed", claiming_more(symattn_marks, exercises, count))
-    paths = dependency(symattn_marks, exercises, count)
-    gates += paths.gates
-    table("carried with no reason named", {"entries": paths.bare})
-    if verbose and paths.examples:
-        print(paths.examples[0])
     explained = {
         name: random_explained(symattn_marks, exercises, count, alone)
         for alone, name in ((False, "among others"), (True, "alone"))

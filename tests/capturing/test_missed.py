@@ -121,14 +121,6 @@ def by_distance(q, k, v):  # type: ignore[no-untyped-def]
     return (-torch.cdist(q, k)).softmax(-1) @ v
 
 
-def by_diagonal_recurrence(q, k, v):  # type: ignore[no-untyped-def]
-    state, rows = torch.zeros_like(v[:, 0]), []
-    for gate, value in zip(q.sigmoid().unbind(1), v.unbind(1), strict=True):
-        state = gate * state + (1 - gate) * value
-        rows.append(state)
-    return torch.stack(rows, 1)
-
-
 def by_time_mixing(q, k, v):  # type: ignore[no-untyped-def]
     """RWKV's sums, over steps along the second axis of a transposed tensor."""
     above, below, out = 0.0, 0.0, torch.empty_like(v)
@@ -150,41 +142,12 @@ def by_fourier(q, k, v):  # type: ignore[no-untyped-def]
 class Additive(nn.Module):
     """Bahdanau's scores: v · tanh(q + k)."""
 
-    def __init__(self, way: str = "linear") -> None:
-        super().__init__()
-        self.vector, self.way = nn.Linear(D, 1), way
-
-    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
-        s = self.vector(torch.tanh(q[:, :, None] + k[:, None])).squeeze(-1)
-        if self.way == "by hand":
-            return (s.exp() / s.exp().sum(-1, keepdim=True)) @ v
-        return s.softmax(-1) @ v
-
-
-class Pooled(nn.Module):
-    """One sum over all tokens, weighed by what each says of itself; added to every token."""
-
-    def __init__(self, way: str) -> None:
-        super().__init__()
-        self.score, self.way = nn.Linear(D, 1), way
-
-    def forward(self, q, k, v):  # type: ignore[no-untyped-def]
-        weights = self.score(k).softmax(1)
-        if self.way == "product":
-            return (weights.transpose(1, 2) @ v).expand_as(q)
-        return (weights * v).sum(1, keepdim=True).expand_as(q)
-
-
-class Talking(nn.Module):
-    """Heads mixed before the normaliser, which is no softmax, and after it."""
-
     def __init__(self) -> None:
         super().__init__()
-        self.before, self.after = nn.Parameter(torch.randn(H, H)), nn.Parameter(torch.randn(H, H))
+        self.vector = nn.Linear(D, 1)
 
     def forward(self, q, k, v):  # type: ignore[no-untyped-def]
-        s = torch.einsum("bhij,hg->bgij", scores(q, k), self.before).relu() / N
-        return torch.einsum("bhij,hg->bgij", s, self.after) @ v
+        return self.vector(torch.tanh(q[:, :, None] + k[:, None])).squeeze(-1).softmax(-1) @ v
 
 
 class Graph(nn.Module):
@@ -263,15 +226,10 @@ MIXING: dict[str, tuple[Mixing, int]] = {
     "NumPy": (by_numpy, 1),
     "linear": (by_feature_map, 1),
     "distances": (by_distance, 1),
-    "diagonal recurrence": (by_diagonal_recurrence, 1),
     "RWKV": (by_time_mixing, 1),
     "sums so far": (by_cumulative_sum, 1),
     "Fourier": (by_fourier, 1),
     "additive": (Additive(), 1),
-    "additive, by hand": (Additive("by hand"), 1),
-    "pooled by a product": (Pooled("product"), 1),
-    "pooled by a sum": (Pooled("sum"), 1),
-    "talking heads": (Talking(), 2),
     "graph": (Graph(), 1),
     "LSTM": (Recurrent(), 1),
     "gated convolution": (Convolved(), 1),
@@ -396,27 +354,6 @@ class Seen(nn.Module):
         return torch.as_tensor(self.layer(y.flatten(2).transpose(1, 2)).mean(1))
 
 
-class Heard(nn.Module):
-    """Whisper's and Conformer's convolutions along the sound, and a layer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.stem, self.deep = (
-            nn.Conv1d(D, D, 3, padding=1),
-            nn.Conv1d(D, D, 3, padding=1, groups=D),
-        )
-        self.wide, self.back, self.layer = (
-            nn.Conv1d(D, 2 * D, 1),
-            nn.Conv1d(D, D, 1),
-            captured_layer(),
-        )
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = functional.gelu(self.stem(x.mT))
-        z = functional.silu(self.deep(functional.glu(self.wide(y), 1)))
-        return torch.as_tensor(self.layer((y + self.back(z)).mT))
-
-
 class Projections(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -467,29 +404,6 @@ class Packed(nn.Module):
         return torch.as_tensor(x + self.out(made.transpose(1, 2).flatten(-2)))
 
 
-class Speaking(nn.Module):
-    """A decoder that keeps its keys and values, and draws the next token from the likeliest."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.embedding, self.qkv, self.head = (
-            nn.Embedding(11, D),
-            nn.Linear(D, 3 * D),
-            nn.Linear(D, 11),
-        )
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        token, kept = torch.tensor([[1]]), []
-        for _ in range(N):
-            kept.append(self.qkv(self.embedding(token)).chunk(3, -1))
-            k, v = (torch.cat([part[place] for part in kept], 1)[:, None] for place in (1, 2))
-            y = scaled_dot_product_attention(kept[-1][0][:, None], k, v)[:, 0, -1]
-            chances, which = self.head(y).softmax(-1).sort(-1, descending=True)
-            chances = torch.where(chances.cumsum(-1) - chances < 0.9, chances, 0.0)
-            token = which.gather(-1, chances.argmax(-1, keepdim=True))
-        return token
-
-
 def tokens() -> torch.Tensor:
     return torch.arange(2 * N).reshape(2, N) % 11
 
@@ -507,7 +421,7 @@ WHOLE: dict[str, Callable[[], nn.Module]] = {
     "Llama's": lambda: Classifier(Rotated(), Rotated()),
     **{
         kind.__name__: lambda kind=kind: nn.Sequential(captured_layer(), kind())
-        for kind in (Seen, Heard, Modulated, Packed, Speaking)
+        for kind in (Seen, Modulated, Packed)
     },
     "PyTorch's": lambda: Classifier(
         nn.TransformerEncoder(

@@ -25,7 +25,7 @@ def uncommented(text: str) -> str:
     return re.sub(r"^# (?=\[|\"|digits)", "", text, flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("row", share(VARIANTS, 3), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", share(VARIANTS, 9), ids=lambda row: row.name)
 def test_what_new_writes_derives_as_the_variant_does(row: object) -> None:
     assert isinstance(row, type(VARIANTS[0]))
     text = starter(row, "mine.toml")
@@ -39,7 +39,7 @@ def test_what_new_writes_derives_as_the_variant_does(row: object) -> None:
     assert evaluation[last].decimals(12) != [["0"]]
 
 
-@pytest.mark.parametrize("row", share(VARIANTS, 3, 1), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", share(VARIANTS, 9, 1), ids=lambda row: row.name)
 def test_every_comment_of_it_is_true(row: object) -> None:
     assert isinstance(row, type(VARIANTS[0]))
     text = starter(row, "mine.toml")
@@ -78,7 +78,7 @@ def test_a_comment_that_is_wrong_is_caught() -> None:
     assert not check_worksheet(worksheet_of(text)).passed
 
 
-@pytest.mark.parametrize("row", share(VARIANTS, 5, 2), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", share(VARIANTS, 16, 2), ids=lambda row: row.name)
 def test_other_sizes(row: object) -> None:
     assert isinstance(row, type(VARIANTS[0]))
     sheet = worksheet_of(starter(row, tokens=5, d_k=4))

@@ -72,7 +72,7 @@ def test_latex_says_what_mathml_says(notation: str, subjects: tuple[str, ...]) -
     # latex2mathml gives what stands above a bracketed matrix to its bracket alone
     bare = [tree for tree in bare if r"\end{array} \right]}^" not in latex(tree)]
     found = [disagreement(latex(tree), mathml(tree)) for tree in bare]
-    assert len(found) > 100
+    assert len(found) > 50
     assert [each for each in found if each] == []
 
 

@@ -249,11 +249,11 @@ def live(found: Sequence[str]) -> list[str]:
     return [each for each in found if alive.match(each)]
 
 
-#: Renderers of every kind on one flavor, and every flavor by one that reads formulas and one that
-#: does not.
+#: Renderers of both kinds, those that read formulas and those that do not, on one flavor, and one
+#: on the others.
 USUAL = {
-    *product(["github"], ("gfm", "markdown", "markdown-it commonmark")),
-    *product(FLAVORS, ("markdown-it gfm-like", "markdown-it math")),
+    *product(["github"], ("gfm", "markdown", "markdown-it gfm-like")),
+    *product(FLAVORS, ["markdown-it math"]),
 }
 
 

@@ -33,7 +33,7 @@ from tests.written import latex_document, tex_document
 FILES = tuple(name for name in FLAVORS if name != "overlays")  # the same slides, row by row
 PROGRAMS = ("pdflatex", "lualatex")
 
-#: Beside articles by pdflatex, of which every derivation is compiled.
+#: Beside articles by pdflatex.
 COMPILED = [pair for pair in product(FILES, PROGRAMS) if pair != ("article", "pdflatex")]
 
 #: Names longer than a column, one of them of the widest letters.
@@ -100,7 +100,8 @@ def wide() -> tuple[Outline, ...]:
 @pytest.mark.parametrize(
     ("flavor", "program", "subjects"),
     [
-        ("article", "pdflatex", SUBJECTS),
+        ("article", "pdflatex", SUBJECTS[:: len(COMPILED)]),
+        pytest.param("article", "pdflatex", SUBJECTS, marks=pytest.mark.nightly),
         *(
             (flavor, program, SUBJECTS[turn :: len(COMPILED)])
             for turn, (flavor, program) in enumerate(COMPILED)
@@ -134,7 +135,6 @@ def test_every_notation_compiles_and_fits(
     [
         ("article", "pdflatex", slice(0, None, 4)),
         ("fragment", "pdflatex", slice(1, None, 4)),
-        ("standalone", "lualatex", slice(2, None, 8)),
         ("beamer", "pdflatex", slice(3, None, 8)),
         pytest.param("article", "pdflatex", slice(None), marks=pytest.mark.nightly),
         pytest.param("fragment", "pdflatex", slice(None), marks=pytest.mark.nightly),
@@ -158,12 +158,12 @@ def test_without_room_for_it_what_is_wide_is_noticed(typeset: Typeset, tmp_path:
         assert all(line.startswith("Overfull") for line in found)
 
 
-@pytest.mark.parametrize("flavor", FILES)
+@pytest.mark.parametrize("flavor", share(FILES, 2))
 def test_hostile_words_stay_words(
     flavor: str, typeset: Typeset, tool: Callable[[str], str], tmp_path: Path
 ) -> None:
     source = file_of(labelled(tmp_path, HOSTILE_TITLE, HOSTILE_LABELS), flavor=flavor)
-    for program in PROGRAMS if flavor == "article" else PROGRAMS[:1]:
+    for program in PROGRAMS[:: 1 if flavor == "article" else 2]:
         found = typeset(program, source, tmp_path)
         assert [line for line in found if not line.startswith("Overfull")] == []
         text = words_of(tool, tmp_path)
@@ -171,7 +171,7 @@ def test_hostile_words_stay_words(
         assert "script" in text
 
 
-@pytest.mark.parametrize("flavor", ["article", "beamer"])
+@pytest.mark.parametrize("flavor", share(["article", "beamer"], 2))
 def test_a_spoilt_file_is_noticed(flavor: str, typeset: Typeset, tmp_path: Path) -> None:
     source = file_of(page("causal"), flavor=flavor)
     box = r"\noindent\hbox to 3\textwidth{x\hfil x}"

@@ -63,7 +63,7 @@ def example(name: str) -> tuple[Derivation, Evaluation]:
 
 
 @pytest.mark.parametrize(
-    ("name", "digits"), share(product([row.name for row in VARIANTS], range(1, 9)), 20, 15)
+    ("name", "digits"), share(product([row.name for row in VARIANTS], range(1, 9)), 40, 15)
 )
 def test_the_lines_of_every_variant_give_their_results(name: str, digits: int) -> None:
     assert wrong_lines(*example(name), digits) == []
@@ -214,7 +214,7 @@ def decimals_of(line: str, digits: int, exact: set[str]) -> list[set[int]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "digits"), share(product([row.name for row in VARIANTS], range(1, 9)), 20, 15)
+    ("name", "digits"), share(product([row.name for row in VARIANTS], range(1, 9)), 40, 15)
 )
 def test_the_numbers_of_a_stage_have_as_many_decimals(name: str, digits: int) -> None:
     """In a line, and, as far as they have the same stages, in the lines of a step."""

@@ -22,21 +22,21 @@ from tests.fuzz.making import packed, unpacked
 from tests.fuzz.targets import OUTCOMES, TARGETS, Target, tried
 from tests.fuzz.watch import SECRET, Place, place_of_its_own
 
-#: How many inputs of a door are tried here: about half a second's worth of each.
+#: How many inputs of a door are tried here: about a quarter of a second's worth of each.
 COUNTS = {
-    "check": 20,
-    "check file": 10,
-    "python": 6,
+    "check": 10,
+    "check file": 6,
+    "python": 4,
     "derive": 20,
-    "equal": 25,
-    "prove": 9,
-    "data": 45,
-    "render": 8,
-    "sphinx": 8,
-    "myst": 12,
+    "equal": 12,
+    "prove": 6,
+    "data": 24,
+    "render": 5,
+    "sphinx": 5,
+    "myst": 6,
     "mkdocs": 10,
-    "cells": 10,
-    "command line": 10,
+    "cells": 6,
+    "command line": 6,
 }
 
 

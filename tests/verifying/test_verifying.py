@@ -166,7 +166,7 @@ def test_every_mistake_of_programs_is_made_by_one() -> None:
     assert {*broken.MADE} <= {*names}
 
 
-@pytest.mark.parametrize("mistake", share(broken.MADE, 32, 29))
+@pytest.mark.parametrize("mistake", share(broken.MADE, 64, 29))
 def test_a_mistake_is_named(mistake: str) -> None:
     to_be, function = broken.MADE[mistake]
     found = verify(function, SPECS.get(to_be) or variant(to_be).spec)
@@ -229,7 +229,7 @@ def masked_by(value: Callable[[np.dtype[Any]], float]) -> Callable[..., Array]:
             (-1e30, "scores below float32", []),
             (float(np.finfo(np.float32).min), "scores below float32", []),
         ],
-        2,
+        4,
     ),
 )
 def test_a_masked_score_that_can_win_is_found(score: float, failed: str, named: list[str]) -> None:
@@ -305,7 +305,7 @@ def single_precision() -> Iterator[None]:
     jax.config.update("jax_enable_x64", before)
 
 
-@pytest.mark.parametrize("name", share(RIGHT, 6, 3))
+@pytest.mark.parametrize("name", share(RIGHT, 9))
 @pytest.mark.usefixtures("single_precision")
 def test_a_right_function_agrees(name: str) -> None:
     needed(name)
@@ -316,7 +316,7 @@ def test_a_right_function_agrees(name: str) -> None:
     assert len(found.tried) >= 9
 
 
-@pytest.mark.parametrize("name", share(BROKEN, 6, 5))
+@pytest.mark.parametrize("name", share(BROKEN, 12, 5))
 def test_a_broken_function_is_refused_and_its_mistake_named(name: str) -> None:
     needed(name)
     spec, failed, mistake = BROKEN[name]
@@ -327,7 +327,7 @@ def test_a_broken_function_is_refused_and_its_mistake_named(name: str) -> None:
 
 
 @pytest.mark.usefixtures("unexplained")
-@pytest.mark.parametrize(("name", "old", "new"), share(MUTANTS, 6))
+@pytest.mark.parametrize(("name", "old", "new"), share(MUTANTS, 14))
 def test_a_mutant_is_refused(name: str, old: str, new: str) -> None:
     needed(name)
     try:
@@ -484,7 +484,6 @@ def test_a_function_without_a_signature_is_called_as_told() -> None:
     sdpa = torch.nn.functional.scaled_dot_product_attention
     mapped = {"Q": "query", "K": "key", "V": "value"}
     assert verify(sdpa, DOT).agrees
-    assert verify(sdpa, DOT, mapped=mapped).agrees
     assert verify(sdpa, MASKED, mapped={**mapped, "allowed": "attn_mask"}).agrees
     with pytest.raises(SymattnError, match="say which is which, as in --map Q=query,K=key,V=value"):
         verify(sdpa, CAUSAL)

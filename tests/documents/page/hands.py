@@ -41,8 +41,8 @@ from tests.documents.page.opening import (
     texts_of_values,
     variant,
 )
+from tests.documents.page.subjects import in_order, texts_of
 from tests.documents.page.test_certified import Edit, in_python
-from tests.documents.page.test_inputs import in_order, texts_of
 from tests.documents.page.test_supposed import done_so, hold, release
 from tests.fuzz.asking import options
 from tests.gates import EXAMPLES

@@ -20,7 +20,6 @@ from tests.documents.page.opening import variant_page, work_page
 from tests.gates import EXAMPLES
 from tests.language import blocks, literature, texts
 from tests.program import source
-from tests.shares import share
 
 #: Attentions of papers as equations.
 WORKS = {work.name: work for work in (*texts.CASES, *literature.WORKS, *blocks.WORKS)}
@@ -38,8 +37,6 @@ BROWSERS = ("chromium", "firefox-esr")
 #: What is measured in the usual run: pages with a story, with a mask, and with much on them.
 USUAL = {
     "rileys_dog": ("375", "dark-1440"),
-    "causal": ("375", "paper"),
-    "gated": ("375",),
     "cached-llama": ("dark-768", "paper"),
 }
 
@@ -91,82 +88,68 @@ def test_nothing_is_over_anything_else_or_cut_off(
 # ---- what would be found -------------------------------------------------------------------------
 
 
-#: Styles that spoil the page, the example and the width where they do, and what is then found.
-SPOILT = {
-    "the story is drawn over the toolbar": (
-        ".staged header{display:flex}.staged #controls{position:absolute!important}",
+#: A page and a width, the style and the changes of the program that spoil it, and what is found.
+SPOILT: tuple[tuple[str, str, str, tuple[tuple[str, str], ...], tuple[str, ...]], ...] = (
+    (
+        "causal",
+        "375",
+        "#stage .line.now{flex-wrap:nowrap!important}#more{width:1.5rem!important}"
+        ".staged #controls{position:relative!important}",
+        (("return scene.least[0] && text", "return false && text"),),
+        (
+            "is cut off at",
+            'label of "More"',
+            "the toolbar is out of sight",
+            "is lit, and the line has",
+        ),
+    ),
+    (
+        "causal",
+        "1440",
+        "#given{width:120rem}.scroll{overflow:hidden!important;max-width:3rem!important}",
+        (
+            ("least = most;", "return USUAL;"),
+            (
+                "long ?? printer(scene.least[0])).markup, mo(isSame",
+                "printer(scene.least[0] + 3)).markup, mo(isSame",
+            ),
+            ("const cell = pinned && !document", "const cell = false && !document"),
+        ),
+        (
+            "pixels wide",
+            "is cut off",
+            "is lit, and the line has",
+            "powers of",
+            "and the contents mark",
+        ),
+    ),
+    (
         "rileys_dog",
         "1440",
-        "lie over one another",
+        ".staged header{display:flex}.staged #controls{position:absolute!important}",
+        (),
+        ("lie over one another",),
     ),
-    "a line goes on out of sight": (
-        "#stage .line.now{flex-wrap:nowrap!important}",
-        "causal",
-        "375",
-        "is cut off at",
-    ),
-    "a toolbar scrolls away": (
-        ".staged #controls{position:relative!important}",
-        "causal",
-        "375",
-        "the toolbar is out of sight",
-    ),
-    "a label is cut": ("#more{width:1.5rem!important}", "causal", "375", 'label of "More"'),
-    "a page is wider than its screen": ("#given{width:90rem}", "causal", "1024", "pixels wide"),
-    "a matrix is clipped": (
-        ".scroll{overflow:hidden!important;max-width:3rem!important}",
-        "causal",
-        "1024",
-        "is cut off",
-    ),
-}
+)
 
 
-@pytest.mark.parametrize("browser", BROWSERS)
-@pytest.mark.parametrize("what", share([*SPOILT], 3))
+@pytest.mark.parametrize(
+    ("browser", "case"),
+    [
+        pytest.param(name, case, marks=() if number == case else pytest.mark.nightly)
+        for number, name in enumerate(BROWSERS)
+        for case in range(len(SPOILT))
+    ],
+)
 def test_a_spoilt_page_would_be_found(
-    what: str, browser: str, in_browser: InBrowser, monkeypatch: pytest.MonkeyPatch
+    browser: str, case: int, in_browser: InBrowser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    style, name, sight, words = SPOILT[what]
-    file = frame._file  # pyright: ignore
-    last = frame.STYLES[-1]
+    name, sight, style, changes, wanted = SPOILT[case]
+    file, last, program = frame._file, frame.STYLES[-1], source()  # pyright: ignore
+    for right, wrong in changes:
+        assert program.count(right) == 1
+        program = program.replace(right, wrong)
     monkeypatch.setattr(frame, "_file", lambda one: file(one) + style * (one == last))
+    monkeypatch.setattr(frame, "scripts", lambda: program)
     found = faults(in_browser, page_of.__wrapped__(name), browser, sight)
-    assert any(words in one for one in found), found
-
-
-#: Changes of the program, and what is then found.
-BROKEN = {
-    "cells with other decimals than the line": (
-        "return scene.least[0] && text",
-        "return false && text",
-        "is lit, and the line has",
-    ),
-    "lines with decimals of their own": (
-        "least = most;",
-        "return USUAL;",
-        "is lit, and the line has",
-    ),
-    "exponents with decimals of their own": (
-        "long ?? printer(scene.least[0])).markup, mo(isSame",
-        "printer(scene.least[0] + 3)).markup, mo(isSame",
-        "powers of",
-    ),
-    "contents that follow the scroll bar alone": (
-        "const cell = pinned && !document",
-        "const cell = false && !document",
-        "and the contents mark",
-    ),
-}
-
-
-@pytest.mark.parametrize("browser", BROWSERS)
-@pytest.mark.parametrize("what", share([*BROKEN], 3))
-def test_a_broken_program_would_be_found(
-    what: str, browser: str, in_browser: InBrowser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    right, wrong, words = BROKEN[what]
-    assert source().count(right) == 1
-    monkeypatch.setattr(frame, "scripts", lambda: source().replace(right, wrong))
-    found = faults(in_browser, page_of.__wrapped__("causal"), browser, "1440")
-    assert any(words in one for one in found), found
+    assert [words for words in wanted if not any(words in one for one in found)] == [], found

@@ -28,6 +28,7 @@ from symattn.documents.shown import Shown
 from symattn.language.equations import derivation_of
 from symattn.step import Input
 from tests.documents.page.opening import data_of, texts_of_values
+from tests.documents.page.subjects import MASKS
 from tests.shares import share
 
 Tool = Callable[[str], str]
@@ -304,17 +305,32 @@ def mismatches(
 
 
 #: A ratio of scores has no value where a row of them sums to 0; `derive` refuses such numbers.
-RATIOS = ("linear", "causal-linear", "ratio")
+RATIOS = ("linear", "causal-linear", "ratio", "boolean, linear")
+
+SPECS = {**{row.name: row.spec for row in VARIANTS}, **MASKS}
 
 
 def edits_of(name: str) -> tuple[str, ...]:
     return ("none",) if name in RATIOS else EDITS
 
 
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 6))
+#: Normalisers that the page gives a number where a row has no key, and derivations give 0.
+NO_KEY = ("boolean, sparsemax", "boolean, hard", "boolean, unfolded")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *share([name for name in SPECS if name not in NO_KEY], 12),
+        *(
+            pytest.param(name, marks=(pytest.mark.nightly, pytest.mark.xfail(strict=True)))
+            for name in NO_KEY
+        ),
+    ],
+)
 def test_programs_show_what_derive_shows(name: str, tool: Tool) -> None:
-    spec = next(row.spec for row in VARIANTS if row.name == name)
-    compared, wrong = mismatches(*small_example(spec), edits_of(name), tool("node"), name)
+    example = small_example(SPECS[name])
+    compared, wrong = mismatches(*example, edits_of(name), tool("node"), name)
     assert compared
     assert wrong == []
 
@@ -331,12 +347,10 @@ def test_gradients_show_what_derive_shows(name: str, tool: Tool) -> None:
 #: Equations with numbers in them that no whole numbers and roots make, and with sums within sums.
 CONSTANTS = (
     "A = GELU(X)",
-    "A = X / ln(4) + X pi",
     "A = e^X / sqrt(2 pi)",
     "f(x) = 2^x + ln(1 + exp(x)) / ln(2); A = f(X)",
-    "c = sqrt(2)/pi + ln(3) - cos(1) + sin(2); A = softmax(c X)",
-    "c = exp(1/3) + exp(-2) + e + tanh(1/2); A = tanh(c X)",
-    "c = pi^(1/3) - pi^2 + ln(2)^(-1/2) + 3^(2/3); A = c X",
+    "c = sqrt(2)/pi + ln(3) - cos(1) + sin(2) + exp(-2) + e + tanh(1/2); A = softmax(c X)",
+    "c = pi^(1/3) - pi^2 + ln(2)^(-1/2) + 3^(2/3); A = tanh(c X)",
     "D[i,j] = cos(pi/2 * (i - j)/n); A = softmax(Q K^T ∘ D)",
     "Y = X + tanh(LayerNorm(X, eps=1e-5) W)",  # an index runs within its own sum
 )

@@ -18,8 +18,8 @@ from symattn.documents.shown import Shown
 from symattn.evaluate.value_view import heads_of, value_view
 from symattn.notation.latex import latex
 from tests.documents.page.opening import settled
+from tests.documents.page.subjects import ALL, FOLLOW, Subject, page_of
 from tests.documents.page.test_certified import Edit, in_python
-from tests.documents.page.test_inputs import ALL, FOLLOW, Subject, page_of
 from tests.shares import share
 
 #: Chooses an entry of every step, clicks the button, and tells what was copied, by step.
@@ -56,7 +56,7 @@ def in_latex(subject: Subject, values: Evaluation, without: str = "") -> dict[st
     return found
 
 
-@pytest.mark.parametrize("name", share([*ALL], 10))
+@pytest.mark.parametrize("name", share([*ALL], 24))
 def test_a_step_is_copied_as_derive_writes_it(name: str, opened: Callable[..., Any]) -> None:
     subject = ALL[name]()
     page = opened(page_of(subject))
@@ -70,8 +70,6 @@ LABELS = {"n": ["it", "a_b & c", "the 50% \\frac"]}
     ("tokens", "notation", "labels"),
     [
         (12, Notation(), {}),
-        (12, Notation(limit=0), {}),
-        (3, Notation(digits=1), LABELS),
         (3, Notation(convention="columns", head=1), LABELS),
         (3, Notation(symbols={"weights": "P", "Q": r"\tilde{Q}"}, index_base=0), {}),
     ],

@@ -10,11 +10,12 @@ from tests.documents.page.conftest import InBrowser
 from tests.documents.page.opening import sheet_page, variant_page
 from tests.documents.page.test_stage_room import judged
 from tests.program import source
+from tests.shares import share
 
 FIREFOX = "firefox-esr"
 
 #: Variants whose formulas have all that hangs out of a line, measured in the usual run.
-HIGH = ("cached-llama", "t5", "transformer-xl")
+HIGH = ("cached-llama", "t5")
 
 
 def pages(first: str, others: tuple[str, ...]) -> dict[str, str]:
@@ -61,7 +62,7 @@ def test_a_formula_that_is_cut_off_would_be_found(
     assert in_browser("firefox.cjs", pages(page, ()), FIREFOX)["clipped"]
 
 
-@pytest.mark.parametrize("program", [FIREFOX, "chromium"])
+@pytest.mark.parametrize("program", share(["chromium", FIREFOX], 2))
 def test_fingers_on_the_stage(program: str, in_browser: InBrowser) -> None:
     """A variant with matrices wider than a phone; a stage that no finger moves would be found."""
     steps = ["scores", "scaled", "masked", "weights", "heads", "concat", "projected"]

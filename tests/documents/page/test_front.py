@@ -64,7 +64,7 @@ def follow(page: Any, row: int, head: int = 0) -> None:
 # ---- the sentence ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 4))
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 12))
 def test_what_is_said_of_every_token_is_true(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     page = opened(html_document(Shown(derivation, values)))
@@ -183,14 +183,6 @@ def test_arrow_keys_move_the_query(causal: Any) -> None:
     assert page.locator(".tip").get_attribute("aria-valuetext") == "1, 1.1"
 
 
-def test_what_is_dragged_is_provisional(causal: Any) -> None:
-    page = causal
-    pull(page, 30, 30, letting_go=False)
-    assert "provisional" in page.locator("#state").inner_text()
-    page.mouse.up()
-    assert "proven anew" in settled(page).locator("#state").inner_text()
-
-
 def test_a_query_that_is_made_otherwise_is_not_dragged(opened: Callable[..., Any]) -> None:
     for name, count in (("rotary", 0), ("cosine", 0), ("scaled-dot-product", 1), ("cross", 1)):
         page = opened(html_document(Shown(*variant(name))))
@@ -264,7 +256,7 @@ def between(point: Point, others: Sequence[Point]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("count", [3, 4, 5])
+@pytest.mark.parametrize("count", share([3, 5, 4], 2))
 def test_a_key_is_said_to_win_nowhere_if_and_only_if_it_lies_between_others(
     count: int, opened: Callable[..., Any]
 ) -> None:
@@ -274,7 +266,7 @@ def test_a_key_is_said_to_win_nowhere_if_and_only_if_it_lies_between_others(
     values = derivation.evaluate(Q=[[0, 1]], K=first, V=first)
     page = opened(html_document(Shown(derivation, values)))
     seen = {True: 0, False: 0}
-    for _ in range(25):
+    for _ in range(10):
         keys = [(Fraction(some.randint(-2, 2)), Fraction(some.randint(-2, 2))) for _ in first]
         flat = [x for key in keys for x in key]
         page.evaluate(
@@ -331,7 +323,7 @@ def test_goals_are_judged_by_the_numbers(causal: Any) -> None:
     some = random.Random(1)
     counts = {"Reached": 0, "Not yet": 0}
     queries = [(0.0, 0.0), (-1.0, 0.4), (0.1, -0.1), (-2.0, 1.0), (0.0, 0.1)]
-    queries += [(round(some.uniform(-2, 2), 1), round(some.uniform(-2, 2), 1)) for _ in range(12)]
+    queries += [(round(some.uniform(-2, 2), 1), round(some.uniform(-2, 2), 1)) for _ in range(3)]
     for one, other in queries:  # (1, 1) W_Q, whose entries are the numbers 6 to 9
         for place, number in enumerate((one, other, 0, 0), 6):
             typed(page, str(number), place)
@@ -344,7 +336,7 @@ def test_goals_are_judged_by_the_numbers(causal: Any) -> None:
                 continue
             assert (said == "Reached") == meets(goal, weights, output), (goal, weights, output)
             counts[said] += 1
-    assert min(counts.values()) > 3, counts
+    assert min(counts.values()) > 1, counts
 
 
 def test_what_is_offered_as_possible_can_be_reached(causal: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -113,9 +114,10 @@ def faults(page: Any, expected: Mapping[str, set[str]]) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("name", share(NAMES, 12, 3))
-@pytest.mark.parametrize("of", ["generic numbers", "small numbers"])
-def test_what_lights_up_is_what_changes(of: str, name: str, opened: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(
+    ("name", "of"), share(product(NAMES, ("generic numbers", "small numbers")), 23)
+)
+def test_what_lights_up_is_what_changes(name: str, of: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     if of == "generic numbers":
         values = generic(derivation, values)

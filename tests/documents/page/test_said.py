@@ -110,5 +110,5 @@ def test_the_letters_of_the_strip_are_those_of_the_head(opened: Callable[..., An
     letters = page.locator("#contents a[href='#weights'] .symbol")
     assert letters.text_content() == "A(1)"
     page.evaluate("location.hash = 'follow=0.1'")
-    page.wait_for_function("""document.querySelector("#contents a[href='#weights'] .symbol")
-        .textContent === "A(2)" """)
+    letters.get_by_text("2", exact=True).wait_for(state="attached")
+    assert letters.text_content() == "A(2)"

@@ -17,7 +17,7 @@ from symattn.documents.shown import Shown
 from symattn.notation.options import notation_of
 from tests.command import run
 from tests.documents.page.opening import cells, entered, settled
-from tests.documents.page.test_inputs import texts_of
+from tests.documents.page.subjects import texts_of
 from tests.shares import share
 
 #: Variants in which no token attends to a later one.
@@ -66,7 +66,7 @@ def expect(page: Any, number: int, count: int = 3) -> None:
     settled(page)
 
 
-@pytest.mark.parametrize("name", share(DECODED, 5))
+@pytest.mark.parametrize("name", share(DECODED, 8, 4))
 def test_every_chunk_has_the_digits_of_derive(name: str, opened: Callable[..., Any]) -> None:
     parts = parts_of(name)
     page = opened(page_of(parts))

@@ -231,7 +231,7 @@ def test_a_link_opens_exactly_what_was_seen(opened: Callable[..., Any]) -> None:
     page.keyboard.press("o")
     page.keyboard.press("End")
     page.get_by_role("button", name="Copy a link").click()
-    page.wait_for_function("/copied/.test(document.querySelector('#state').textContent)")
+    page.locator("#state", has_text="copied").wait_for(state="attached")
     assert ".1.all;stage=" in page.url
     seen = page.evaluate("document.querySelector('#stage').innerText")
     page.goto("about:blank")
@@ -239,7 +239,7 @@ def test_a_link_opens_exactly_what_was_seen(opened: Callable[..., Any]) -> None:
     assert page.evaluate("document.querySelector('#stage').innerText") == seen
     for wrong in ("follow=99.0", "follow=0.7", "frame=99"):
         page.evaluate(f"location.hash = '{wrong}'")
-        page.wait_for_function("/cannot use/.test(document.querySelector('#state').textContent)")
+        page.locator("#state", has_text="cannot use").wait_for(state="attached")
 
 
 def four(value: float, decimals: int = 4) -> Decimal:

@@ -66,7 +66,7 @@ def test_a_product_is_shown_whole_where_there_is_room(opened: Callable[..., Any]
     assert scheme.locator(".gap").count() == 0
     assert scheme.locator(".entry").count() == 4 * 3 + 4 + 3
     page.set_viewport_size({"width": 240, "height": 667})
-    page.wait_for_function("document.querySelector('#stage .gap') !== null")
+    page.locator("#stage .gap").first.wait_for(state="attached")
     judged(walk(page))
 
 

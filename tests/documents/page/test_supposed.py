@@ -15,7 +15,7 @@ from symattn.documents.shown import Shown, Supposed
 from symattn.errors import SymattnError
 from symattn.mistakes.hypotheses import supposed
 from tests.documents.page.opening import cells, settled, sheet, variant
-from tests.documents.page.test_inputs import texts_of
+from tests.documents.page.subjects import texts_of
 from tests.shares import share
 
 OUTLINED = """() => {
@@ -75,7 +75,7 @@ def compared(page: Any, derivation: Derivation, values: Evaluation, one: Suppose
     return len(outlined)
 
 
-@pytest.mark.parametrize("name", ["causal", "two_heads", "it_cat_mat"])
+@pytest.mark.parametrize("name", share(["two_heads", "causal", "it_cat_mat"], 3))
 def test_cells_change_in_place_while_it_is_held(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = sheet(name)
     document, offered = page_of(derivation, values)
@@ -84,7 +84,7 @@ def test_cells_change_in_place_while_it_is_held(name: str, opened: Callable[...,
     assert all(compared(page, derivation, values, one) for one in offered)
 
 
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 8, 1))
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 24, 1))
 def test_variants(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     document, offered = page_of(derivation, values)

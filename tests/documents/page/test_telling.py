@@ -197,10 +197,7 @@ def frames_of(page: Any, row: int) -> list[dict[str, Any]]:
 
 
 #: Where each of the kinds of sentences is told.
-USUAL = (
-    "causal", "masked", "multi-head", "causal-linear", "off-by-one", "cached", "unfolded",
-    "gemma", "alibi",
-)  # fmt: skip
+USUAL = ("masked", "multi-head", "causal-linear", "off-by-one", "unfolded")
 
 
 @pytest.mark.parametrize(

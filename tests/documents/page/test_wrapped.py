@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 
+from symattn.documents.html import html_document
 from symattn.documents.page import frame
+from symattn.documents.shown import Shown
 from symattn.evaluate.worked import worked
 from symattn.language.equations import derivation_of
 from symattn.notation.options import Notation
 from symattn.notation.text import line
-from tests.documents.page.opening import settled, typed, variant_page, work_page
+from tests.documents.page.opening import settled, typed, variant_page
 from tests.documents.page.test_boxes import WORKS
 from tests.documents.page.test_page import in_text
 from tests.program import source
+from tests.shares import share
 from tests.worked_lines import faults
 
 #: Attentions with long lines: a softmax of scores in one equation, norms, gates, blocks, powers.
@@ -53,37 +56,34 @@ def unwrapped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frame, "scripts", lambda: source().replace(WRAPS, ""))
 
 
-@pytest.mark.parametrize("media", ["screen", "print"])
 def test_a_long_line_goes_on_below(
-    media: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened(variant_page("cached-llama"), 680)  # A4 between its margins
-    page.emulate_media(media=media)
-    assert page.locator(".line, .worked").evaluate_all(BESIDE) == []
     unwrapped(monkeypatch)
-    page = opened(variant_page.__wrapped__("cached-llama"), 680)
-    page.emulate_media(media=media)
-    assert page.locator(".line, .worked").evaluate_all(BESIDE)
+    other = opened(variant_page.__wrapped__("cached-llama"), 680)
+    for media in ("screen", "print"):
+        page.emulate_media(media=media)
+        assert page.locator(".line, .worked").evaluate_all(BESIDE) == []
+        other.emulate_media(media=media)
+        assert other.locator(".line, .worked").evaluate_all(BESIDE)
 
 
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", share(LONG, 3, 1))
 def test_what_is_cut_reads_as_it_did(
     name: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = opened(work_page(WORKS[name]))
+    derivation = derivation_of(WORKS[name].text)
+    shown = Shown(derivation, derivation.evaluate(**WORKS[name].numbers()))
+    page = opened(html_document(shown))
     cut = page.locator(".line, .worked").evaluate_all(READ)
     assert page.locator(":is(.line, .worked) > math + math").count() > 2
-    unwrapped(monkeypatch)
-    page = opened(work_page(WORKS[name]))
-    assert page.locator(":is(.line, .worked) > math + math").count() == 0
-    assert cut == page.locator(".line, .worked").evaluate_all(READ)
-
-
-@pytest.mark.parametrize("name", LONG)
-def test_signs_are_spaced_as_before(name: str, opened: Callable[..., Any]) -> None:
-    page = opened(work_page(WORKS[name]))
     typed(page, "-7/3")  # now the program writes the lines
     assert settled(page).locator(".line mo, .worked mo").evaluate_all(SPACED) == []
+    unwrapped(monkeypatch)
+    page = opened(html_document(shown))
+    assert page.locator(":is(.line, .worked) > math + math").count() == 0
+    assert cut == page.locator(".line, .worked").evaluate_all(READ)
 
 
 def test_stages_of_many_numbers_are_left_out(opened: Callable[..., Any]) -> None:
@@ -99,7 +99,7 @@ def test_stages_of_many_numbers_are_left_out(opened: Callable[..., Any]) -> None
     assert all_.endswith(few.partition("⋯ ")[2])
     assert len(few) < 100
     assert len(all_) > 4000
-    page = opened(work_page(work))
+    page = opened(html_document(Shown(derivation, values)))
     typed(page, "-7/3")
     made = in_text(settled(page).evaluate("symattn.worked('H', 0, 0)"))
     assert made.startswith("x ≈ ⋯ ≈ ")
