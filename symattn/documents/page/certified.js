@@ -679,10 +679,10 @@ const certified = (() => {
   function firstLargest(row) {
     const highest = largest(row);
     const found = row.map((x) => order(x, highest));
-    return found.includes(null) ? row.map(() => UNKNOWN) : row.map((_, k) => +(k === found.indexOf(0)));
+    return found.includes(null) ? row.map(() => UNKNOWN) : row.map((_, k) => +(highest !== LOWEST && k === found.indexOf(0)));
   }
 
-  // The τ with Σ max(0, x − τ) = 1: the largest (x_1 + … + x_k − 1)/k of the numbers in falling order.
+  // The τ with Σ max(0, x − τ) = 1: the largest (x_1 + … + x_k − 1)/k of the numbers in falling order; 0 of −∞ alone.
   function threshold(row) {
     let known = true;
     const ranked = row.filter((x) => x !== LOWEST).sort((a, b) => {
@@ -691,7 +691,7 @@ const certified = (() => {
       return found ?? 0;
     });
     if (!known) return UNKNOWN;
-    return largest(ranked.map((_, k) => quotient(sum([...ranked.slice(0, k + 1), -1]), k + 1)));
+    return !ranked.length ? ZERO : largest(ranked.map((_, k) => quotient(sum([...ranked.slice(0, k + 1), -1]), k + 1)));
   }
 
   // ---- what is shown ----

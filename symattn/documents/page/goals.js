@@ -18,14 +18,14 @@ function mostlyAt(key) {
     never() {
       if (isHidden(key)) return `The mask hides ${quoted(key)} from ${askedInWords()}, so its weight is 0 whatever the other numbers are.`;
       const twin = isPlane ? twinOf(key, seenKeys()) : undefined;
-      if (twin !== undefined) return `${quoted(key)} and ${quoted(twin)} have equal keys, and so equal weights: neither is above a half.`;
-      return isPlane && isBetweenOthers(key, seenKeys()) ? `The key of ${quoted(key)} lies between others. Whatever the query is, its score is not above all of theirs, nor its weight above a half.` : "";
+      if (twin !== undefined) return `${quoted(key)} and ${quoted(twin)} have equal keys, so equal weights: neither is above a half.`;
+      return isPlane && isBetweenOthers(key, seenKeys()) ? `The key of ${quoted(key)} lies between others: for no query is its score above all theirs or its weight above a half.` : "";
     },
   };
 }
 
 const equally = () => ({
-  words: "share equally", title: "no two shares more than one hundredth apart",
+  words: "share equally", title: "no two shares more than 0.01 apart",
   isMet() {
     const row = seenKeys().map(weightNumber);
     const ends = [1, -1].map((sign) => certified.largest(row.map((number) => certified.product(certified.certain(sign), number))));
@@ -125,7 +125,7 @@ function tellGoal() {
 }
 
 function wordsOfGoal() {
-  if (supposed) return ["Goals are for the attention as it is, without “What if”."];
+  if (supposed) return ["Goals are for the attention without “What if”."];
   const never = goal.never();
   if (never) return [make("b", "Impossible. "), never];
   const met = live && !proven ? null : goal.isMet();

@@ -113,7 +113,7 @@ function remark() {
   if (!keys.length) return "The mask hides every key.";
   const query = floats(queryNumbers());
   const length = Math.hypot(...query);
-  if (!length) return "A query of 0 asks for nothing: every key that it sees has the same share.";
+  if (!length) return "A query of 0 asks for nothing: every key it sees has the same share.";
   const found = keys.map((key) => {
     const vector = floats(keyNumbers(key));
     const long = Math.hypot(...vector);

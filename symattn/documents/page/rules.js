@@ -152,7 +152,7 @@ const FLOATS = {
     elu1: (x) => (x < 0 ? Math.exp(x) : x + 1),
     max0: (x) => Math.max(x, 0), min1: (x) => Math.min(x, 1), above0: (x) => +(x > 0), below1: (x) => +(x < 1),
   },
-  largest: (row) => Math.max(...row), first: (row) => row.indexOf(Math.max(...row)), threshold: thresholdOf,
+  largest: (row) => Math.max(...row), first: (row) => row.indexOf(Math.max(...row, -Number.MAX_VALUE)), threshold: thresholdOf,
   minus: (a, b) => a - b,
   together(row) {
     const most = Math.max(...row, -Number.MAX_VALUE);
@@ -165,7 +165,7 @@ const FLOATS = {
 function thresholdOf(row) {
   let sum = -1;
   const ranked = row.filter(Number.isFinite).sort((a, b) => b - a);
-  return Math.max(...ranked.map((x, k) => (sum += x) / (k + 1)));
+  return ranked.length ? Math.max(...ranked.map((x, k) => (sum += x) / (k + 1))) : 0;
 }
 
 function compared([left, sign, right], env, at, numbers) {

@@ -91,7 +91,9 @@ class _Encoder(Evaluator):
         return ["c", self.tabulated(value.free_symbols, spelled)]
 
     def sum(self, terms: list[Data], empty: sympy.Expr | None) -> Data:
-        return ["+", *terms]
+        if empty is None:
+            return ["+", *terms]
+        return ["?", [terms[0], "=", self.number(empty)], self.number(empty), ["+", *terms]]
 
     def product(self, factors: list[Data]) -> Data:
         return ["*", *factors]

@@ -314,20 +314,7 @@ def edits_of(name: str) -> tuple[str, ...]:
     return ("none",) if name in RATIOS else EDITS
 
 
-#: Normalisers that the page gives a number where a row has no key, and derivations give 0.
-NO_KEY = ("boolean, sparsemax", "boolean, hard", "boolean, unfolded")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *share([name for name in SPECS if name not in NO_KEY], 12),
-        *(
-            pytest.param(name, marks=(pytest.mark.nightly, pytest.mark.xfail(strict=True)))
-            for name in NO_KEY
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", share([*SPECS], 12))
 def test_programs_show_what_derive_shows(name: str, tool: Tool) -> None:
     example = small_example(SPECS[name])
     compared, wrong = mismatches(*example, edits_of(name), tool("node"), name)
