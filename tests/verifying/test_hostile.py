@@ -338,6 +338,11 @@ def pickles(q, k, v):
                 one.flush()
     return right(q, k, v)
 
+def answers(q, k, v):
+    from symattn.verifying import loading
+    loading.packed = lambda answer: b"[" * 10 ** 5
+    return right(q, k, v)
+
 def leaves_a_child(q, k, v):
     if not os.path.exists("child"):
         first = os.fork()
@@ -361,6 +366,7 @@ def leaves_a_child(q, k, v):
     [
         ("patches", 1, ""),
         ("pickles", 2, "its process gave no answer that can be read"),
+        ("answers", 2, "its process gave no answer that can be read"),
     ],
 )
 def test_a_function_does_not_judge_itself(

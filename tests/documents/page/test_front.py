@@ -174,6 +174,14 @@ def test_one_gesture_changes_a_number_and_every_step_follows(causal: Any) -> Non
     assert row_of(page)[0] == [1, 1]
 
 
+def test_what_is_dragged_is_provisional(causal: Any) -> None:
+    page = causal
+    pull(page, 30, 30, letting_go=False)
+    assert "provisional" in page.locator("#state").inner_text()
+    page.mouse.up()
+    assert "proven anew" in settled(page).locator("#state").inner_text()
+
+
 def test_arrow_keys_move_the_query(causal: Any) -> None:
     page = causal
     page.locator(".tip").focus()
