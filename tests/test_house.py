@@ -14,14 +14,14 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 38_123,
+    "statements": 38_373,
     "mentions of node classes outside nodes/": 504,
     "classes over 150 statements": 3,
     "attributes stored outside __init__": 29,
     "functions of 30 statements or more": 16,
     "functions of 7 parameters or more": 7,
-    "numbers set at module level": 173,
-    "lines of JavaScript": 5_257,
+    "numbers set at module level": 175,
+    "lines of JavaScript": 5_334,
 }
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -26,7 +26,7 @@ from symattn.sheets.worksheet import Worksheet, worksheet_of
 from symattn.step import leading_to
 
 #: Decimals beyond those of an answer in which answers are compared, and how far apart they are.
-_MORE, UNITS_APART = 4, 3
+FINER, UNITS_APART = 4, 3
 
 
 @dataclass(frozen=True)
@@ -156,11 +156,11 @@ class Exercise:
 
     def _unit(self, evaluation: Evaluation, blank: Blank) -> int | None:
         """An entry in finer units of its last digit."""
-        notation = evaluation.notation.but(digits=self.task.digits + _MORE)
+        notation = evaluation.notation.but(digits=self.task.digits + FINER)
         text = str(evaluation.digits(blank.letter, blank.place, notation).text)
         if text.endswith("inf"):
             return None
-        finer: int = 10 ** (self.task.digits + _MORE)
+        finer: int = 10 ** (self.task.digits + FINER)
         return round(Fraction(text) * finer)
 
     @cached_property
@@ -223,7 +223,7 @@ def _told(one: Sequence[int | None], other: Sequence[int | None]) -> bool:
         if first is None or second is None:
             if first is not second:
                 return True
-        elif abs(first - second) >= UNITS_APART * 10**_MORE - 1:  # each is rounded
+        elif abs(first - second) >= UNITS_APART * 10**FINER - 1:  # each is rounded
             return True
     return False
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.claims.claims import read_claims
+from symattn.claims.entry_names import entry_name
+from symattn.claims.labels import leaves
 from symattn.claims.references import entries_of, named
 from symattn.derivations import Derivation, Evaluation, Given, Place
 from symattn.errors import ReadError, SymattnError, counted, nearest, quote
@@ -196,15 +198,15 @@ def task_of(
 ) -> Task:
     """The task that a worksheet becomes, from `given` on, with these steps `blank`.
 
-    Without names it starts with Q, K and V, and asks for the scores and all steps behind them, or
-    for what is ``?`` in the worksheet. Of steps that `entries` are of, only these are asked for.
-    Raises `SymattnError` for a name that is none, and for what nobody works out by hand.
+    Without names it starts with Q, K and V, and asks for what the worksheet makes claims of, or, if
+    some of that is ``?``, for this; else for the scores and all steps behind them. Of steps that
+    `entries` are of, only these are asked for. Raises `SymattnError` for a name that is none, and
+    for what nobody works out by hand.
     """
     if sheet.batch is not None or sheet.arrays or sheet.chunks is not None:
         raise SymattnError("exercise: is one calculation by hand, no batch, no chunks, no arrays")
     if not blank and not entries and sheet.claims:
-        blank = [*dict.fromkeys(one.step for one in Task.of(sheet).blanks)]
-        entries = _partial(sheet)
+        blank, entries = _blanks_of(sheet)
     whole = sheet.derivation()
     starts = {*given} or {*_STARTS} & {*whole.names} - {*blank}
     for name in (*given, *blank):
@@ -233,15 +235,13 @@ def task_of(
     return replace(task, blanks=tuple(blanks))
 
 
-def _partial(sheet: Worksheet) -> list[str]:
-    """The blanks of a worksheet by name, where other entries of their steps are shown."""
-    from symattn.claims.entry_names import entry_name
-
-    task = Task.of(sheet)
-    steps = {blank.step for blank in task.blanks}
-    if len(task.blanks) == len(_every(task.evaluation, steps)):
-        return []
-    return [entry_name(one.step, one.place, sheet.notation) for one in task.blanks]
+def _blanks_of(sheet: Worksheet) -> tuple[list[str], list[str]]:
+    """The steps that a worksheet makes claims of, and, where some entries are ``?``, these."""
+    evaluation = sheet.evaluate()
+    names = [*dict.fromkeys(named(x, evaluation, sheet.notation).step for x in sheet.claims)]
+    blanks = Task.of(sheet).blanks if "?" in map(str, leaves(sheet.claims)) else ()
+    some = [entry_name(blank.step, blank.place, sheet.notation) for blank in blanks]
+    return names, some if len(some) < len(_every(evaluation, names)) else []
 
 
 def _starting(sheet: Worksheet, whole: Derivation, starts: Collection[str]) -> Worksheet:

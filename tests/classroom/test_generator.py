@@ -92,6 +92,8 @@ def test_misconceptions_are_three_units_apart(style: str, d_k: int) -> None:
     told = {frozenset((one.name, other.name)) for one, other in exercise.alike}
     told |= {frozenset((one.name, "right")) for one in exercise.unseen}
     told |= {frozenset(("not-masked", "softmax-of-unmasked"))}  # reported as the first: no M asked
+    for same in exercise.unseen[1:]:
+        del rows[same.name]  # as the first of them: right
     for one, other in combinations(rows, 2):
         pairs = zip(rows[one], rows[other], strict=True)
         apart = any(
@@ -206,6 +208,14 @@ def test_any_worksheet_and_equations_become_exercises() -> None:
     assert exercise.steps == ("scores", "weights", "output")
     assert check_worksheet(worksheet_of(exercise.key)).passed
     assert exercise.name(exercise.blanks[0]) == "scores[0,0]"
+
+
+def test_what_a_worksheet_claims_is_asked_for() -> None:
+    text = "given = {Q = [[1, 2]], K = [[0, 1], [1, 1]], V = [[1], [2]]}\n"
+    whole = task_of(worksheet_of(text + "claims = {weights = [[0.5, 0.5]]}"))
+    part = task_of(worksheet_of(text + 'claims = {weights = [["?", 0.5]]}'))
+    assert [blank.place for blank in whole.blanks] == [(0, 0), (0, 1)]
+    assert [blank.place for blank in part.blanks] == [(0, 0)]
 
 
 def test_a_sheet_of_columns_is_turned_as_its_notation_is() -> None:
