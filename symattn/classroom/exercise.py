@@ -217,6 +217,16 @@ class Exercise:
         return f"{counted(len(self.blanks), 'blank')}, {counted(self.operations, 'operation')}."
 
 
+def in_decimals(units: int, places: int) -> str:
+    """Whole units of a last digit as a decimal with so many places, in ASCII.
+
+    >>> in_decimals(-1500, 3), in_decimals(7, 3)
+    ('-1.500', '0.007')
+    """
+    whole, rest = divmod(abs(units), 10**places)
+    return f"{'-' * (units < 0)}{whole}.{rest:0{places}d}"
+
+
 def _told(one: Sequence[int | None], other: Sequence[int | None]) -> bool:
     """Whether two lists of answers differ by three units of the last digit somewhere."""
     for first, second in zip(one, other, strict=True):

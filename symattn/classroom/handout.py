@@ -15,6 +15,7 @@ from symattn.claims.entry_names import leading, turned
 from symattn.classroom.draws import Draws
 from symattn.classroom.exercise import FINER, Exercise
 from symattn.classroom.task import Blank
+from symattn.derivations import Item, Place, Step
 from symattn.documents import blocks as b
 from symattn.documents.outline import Outline, derivation_document, outline
 from symattn.documents.shown import Shown
@@ -53,6 +54,20 @@ class Handout:
         shown = tuple(block for block in worked.blocks if block != self._given)
         return b.Document(title, (*blocks, *self._mistaken(), b.Section("Worked", shown)))
 
+    def quiz(self, fields: Callable[[Blank, int], str]) -> b.Document:
+        """What a quiz asks: numbers in tables, no formulas, and a field for every blank."""
+        exercise = self.exercise
+        places = {blank: number for number, blank in enumerate(exercise.blanks)}
+
+        def field(blank: Blank, answer: str) -> b.Words:
+            return (b.Blank(exercise.name(blank), field=fields(blank, places[blank])),)
+
+        given = (self._matrix(item) for item in exercise.task.derivation.inputs)
+        tables = tuple(table for some in given for table in some)
+        title = _inert(exercise.sheet.title)
+        told = (*self._head(named=False), b.Section("Given", tables))
+        return b.Document(title, (*told, *self._steps(field)))
+
     # ---- what both have -------------------------------------------------------------------------
 
     def _outline(self, *views: str) -> Outline:
@@ -60,18 +75,20 @@ class Handout:
         notation = exercise.evaluation.notation.but(digits=exercise.task.digits)
         return outline(Shown(exercise.task.derivation, exercise.evaluation, notation, views))
 
-    def _head(self) -> Iterator[b.Block]:
-        """Who it is for, and what to do."""
+    def _head(self, named: bool = True) -> Iterator[b.Block]:
+        """Who it is for, unless that is known, and what to do."""
         exercise, facts = self.exercise, self.exercise.sheet.exercise
         student = facts.get("student")
         name: b.Words = (f"Name: {student}",) if student else ("Name: ", b.Blank("your name"))
-        yield b.Paragraph((*name, f". Seed {facts['seed']}.") if "seed" in facts else name)
-        exact = "as fractions where they are, else " if exercise.task.exact else ""
+        if named:
+            yield b.Paragraph((*name, f". Seed {facts['seed']}.") if "seed" in facts else name)
+        fractions = named and exercise.task.exact
+        exact = "as fractions where they are, else " if fractions else ""
         yield b.Paragraph(
             (f"Fill in the blanks, {exact}to {exercise.task.digits} decimals; −∞ is -inf.",)
         )
         if exercise.sheet.story:
-            yield b.Paragraph((exercise.sheet.story,))
+            yield b.Paragraph((_inert(exercise.sheet.story),))
 
     @property
     def _given(self) -> b.Block:
@@ -88,37 +105,55 @@ class Handout:
             yield b.Break()
 
     def _tables(self, name: str, filled: _Filled) -> Iterator[b.Table]:
+        """What is asked of a step, head by head."""
         exercise = self.exercise
-        evaluation, notation = exercise.evaluation, exercise.evaluation.notation
         step = exercise.task.derivation[name]
         found = [(blank, x) for blank, x in exercise.answers.items() if blank.step == name]
         answers = {blank.place: (blank, x) for blank, x in found}
-        *heads, rows, columns = evaluation.shape(step.letter)
-        labels = turned(tuple(evaluation.labels.get(size, ()) for size in step.shape), notation)
+
+        def cell(place: Place) -> b.Cell:
+            if place in answers:
+                return b.Cell(filled(*answers[place]))
+            text = exercise.task.answer(exercise.evaluation, step.letter, place)
+            return b.Cell((_signed(text),))
+
+        yield from self._heads(step, name, cell)
+
+    def _matrix(self, item: Item) -> Iterator[b.Table]:
+        """What is given, as it is written, head by head."""
+        values = self.exercise.sheet.numbers[item.name]
+
+        def cell(place: Place) -> b.Cell:
+            entry = values
+            for index in place:
+                entry = entry[index]
+            return b.Cell((_signed(str(entry)),))
+
+        yield from self._heads(item, "", cell)
+
+    def _heads(self, item: Item, name: str, cell: Callable[[Place], b.Cell]) -> Iterator[b.Table]:
+        """A matrix as tables, one for each head, labelled and turned as the notation has it."""
+        evaluation, notation = self.exercise.evaluation, self.exercise.evaluation.notation
+        *heads, rows, columns = evaluation.shape(item.letter)
+        labels = turned(tuple(evaluation.labels.get(size, ()) for size in item.shape), notation)
         down, across = turned((range(rows), range(columns)), notation)
 
         def label(names: Sequence[str], index: int) -> str:
-            return printable(names[index]) if names else str(index + notation.index_base)
-
-        def cell(place: tuple[int, ...]) -> b.Cell:
-            if place in answers:
-                return b.Cell(filled(*answers[place]))
-            return b.Cell((_signed(exercise.task.answer(evaluation, step.letter, place)),))
+            return _inert(printable(names[index])) if names else str(index + notation.index_base)
 
         for head in range(heads[-1]) if heads else (None,):
             lead = () if head is None else (head,)
-            yield b.Table(
-                tuple(label(labels[1], j) for j in across),
-                tuple(
-                    b.Row(
-                        b.Cell((label(labels[0], i),)),
-                        tuple(cell((*lead, *turned((i, j), notation))) for j in across),
-                    )
-                    for i in down
-                ),
-                leading(evaluation, step.letter, (*lead, 0, 0), notation),
-                name,
+            lines = tuple(
+                b.Row(
+                    b.Cell((label(labels[0], i),)),
+                    tuple(cell((*lead, *turned((i, j), notation))) for j in across),
+                )
+                for i in down
             )
+            top = tuple(label(labels[1], j) for j in across)
+            of = leading(evaluation, item.letter, (*lead, 0, 0), notation)
+            given = "" if isinstance(item, Step) else item.letter
+            yield b.Table(top, lines, ", ".join(filter(None, (given, of))), name)
 
     def _judged(self, filled: Callable[[Identity], b.Words]) -> Iterator[b.Block]:
         """The statements that are true or false."""
@@ -217,6 +252,11 @@ def _signed(answer: str) -> str:
     ('−∞', '−0.5')
     """
     return answer.replace("-", "−").replace("inf", "∞")
+
+
+def _inert(words: str) -> str:
+    """Words in which no quiz reads a field: behind a brace stands a joiner that is not seen."""
+    return words.replace("{", "{\u2060")
 
 
 def _sentence(words: str) -> str:

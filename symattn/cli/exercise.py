@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from symattn.cli.attentions import equations_in, is_equations, is_file, variant_
 from symattn.cli.formats import FORMS
 from symattn.cli.help import Explained
 from symattn.cli.limits import metered
-from symattn.cli.screen import is_folder
+from symattn.cli.screen import complain, is_folder
 from symattn.documents.job import check_flavor, written
 from symattn.errors import SymattnError
 from symattn.status import Status
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from symattn.sheets.worksheet import Worksheet
 
 #: The formats that show a sheet, and those that programs read, with the ending of a file of each.
-_QUIZZES: Mapping[str, str] = {}
+_QUIZZES = ("moodle", "qti")
 FORMATS_HERE = (*(name for name in FORMS if name != "json"), "toml", *_QUIZZES)
-_ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml"}
+_ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "qti": "zip"}
 
 #: The most exercises that are made at once.
 _MOST = 1000
@@ -96,6 +96,10 @@ def exercise(**asked: Any) -> Status:
     the format toml is a worksheet, which symattn check marks once its blanks are filled in.
     """
     request = Request(**asked)
+    if request.form in _QUIZZES and (request.key or request.hints or request.true_or_false):
+        raise SymattnError(
+            f"{request.form}: holds its answers; leave --key, --hints and --true-or-false out"
+        )
     check_flavor(request.form, request.flavor)
     with metered(len(request.students)):
         if request.in_folder:
@@ -198,6 +202,8 @@ class Request:
         if self.form == "toml":
             (one,) = exercises
             return one.key if key else one.text
+        if self.form in _QUIZZES:
+            return _quiz(self.form, exercises)
         from symattn.classroom.handout import Handout, statements_of
 
         documents = []
@@ -206,6 +212,14 @@ class Request:
             handout = Handout(one, statements_of(seed, self.true_or_false))
             documents.append(handout.key() if key else handout.sheet(self.hints))
         return written(self.form, documents, self.flavor)
+
+
+def _quiz(form: str, exercises: Sequence[Exercise]) -> str | bytes:
+    """A quiz for a learning platform; what its format cannot say is said beside it."""
+    from symattn.classroom import moodle, qti
+
+    complain(moodle.LIMITS if form == "moodle" else qti.LIMITS)
+    return moodle.quiz(exercises) if form == "moodle" else qti.package(exercises)
 
 
 def _names(words: str) -> list[str]:

@@ -44,10 +44,14 @@ class Link:
 
 @dataclass(frozen=True)
 class Blank:
-    """Room for a number, or a word, that is to be filled in; `name` says which to who hears it."""
+    """Room for a number, or a word, that is to be filled in; `name` says which to who hears it.
+
+    `key` is what a page marks it by; `field` what stands in markup in place of a field of its own.
+    """
 
     name: str
     key: str = ""
+    field: str = ""
 
 
 Inline: TypeAlias = str | Tree | Strong | Code | Link | Blank

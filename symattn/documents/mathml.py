@@ -75,8 +75,8 @@ def sentence(words: b.Words) -> Markup:
                 parts.append(el("code", inside))
             case b.Link(inside, anchor):
                 parts.append(el("a", inside, href=f"#{anchor}"))
-            case b.Blank(name, key):
-                parts.append(_input(name, key))
+            case b.Blank(name, key, field):
+                parts.append(field or _input(name, key))
             case _:
                 parts.append(formula(part, display=False))
     return joined(*parts)
