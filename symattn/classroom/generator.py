@@ -93,10 +93,6 @@ class Generator:
                 break
         return None if best is None else self.search.written(best)
 
-    def nearest(self, seed: int) -> dict[str, Given]:
-        """What is given where the style may be broken by as few entries as can be."""
-        return self.numbers(seed) or self.search.written(self.search.best(seed))
-
     def _compared(self, seed: int) -> Iterator[tuple[Array, int]]:
         """Candidates, each with how many pairs it leaves untold that other numbers tell."""
         found = self.search.candidates(seed)

@@ -14,14 +14,15 @@ import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.classroom.draws import Draws
-from symattn.classroom.styles import Choice, Drawn, Style, dull_faults, visible_faults
+from symattn.classroom.styles import STYLES, Choice, Drawn, Style, dull_faults, visible_faults
 from symattn.classroom.task import Task
 from symattn.derivations import Evaluation, Given
 from symattn.errors import SymattnError
+from symattn.sheets.worksheet import Worksheet
 from symattn.step import Input
 
-#: How many chains there are, and how often each changes.
-_CHAINS, _CHANGES = 64, 600
+#: How many chains there are, how often each changes, and how often where that is a courtesy.
+_CHAINS, _CHANGES, _FEW = 64, 600, 40
 
 
 @dataclass(frozen=True)
@@ -112,12 +113,12 @@ class Search:
         some = [draws.below(len(cell)) for _ in range(count) for cell in self.cells]
         return np.array(some, dtype=int).reshape(count, len(self.cells))
 
-    def _search(self, seed: int) -> Iterator[tuple[Array, Array]]:
+    def _search(self, seed: int, changes: int) -> Iterator[tuple[Array, Array]]:
         """The chains as they go, with their faults; a chain that has none starts anew."""
         draws = Draws(seed)
         chosen = self.anywhere(draws, _CHAINS)
         faults = self._faults(chosen)
-        for _ in range(_CHANGES):
+        for _ in range(changes):
             yield chosen, faults
             done = np.flatnonzero(faults == 0)
             changed = chosen.copy()
@@ -130,13 +131,14 @@ class Search:
             chosen = np.where(better[:, None], changed, chosen)
             faults = np.where(better, now, faults)
 
-    def candidates(self, seed: int) -> Iterator[Array]:
+    def candidates(self, seed: int, changes: int = _CHANGES) -> Iterator[Array]:
         """Those that keep what is promised."""
-        for chosen, faults in self._search(seed):
+        for chosen, faults in self._search(seed, changes):
             yield from chosen[faults == 0]
 
-    def best(self, seed: int) -> Array:
-        """The candidate with the fewest faults, where none is without."""
-        chosen, faults = min(self._search(seed), key=lambda found: int(found[1].min()))
-        best: Array = chosen[faults.argmin()]
-        return best
+
+def teachable(sheet: Worksheet) -> dict[str, Given] | None:
+    """Numbers for a worksheet to begin with, drawn as for an exercise; None where none are near."""
+    search = Search(Task(sheet, ()), STYLES["decimals"])
+    found = next(search.candidates(1, _FEW), None)
+    return None if found is None else search.written(found)

@@ -26,8 +26,8 @@ Choice: TypeAlias = tuple[int | str, float]
 #: accident, so that every machine decides alike.
 _NEAR = 1e-9
 
-#: The least weight that is seen, and what is below that is 0.
-LEAST_WEIGHT = 0.03
+#: The least weight that is to be seen, and the most that is hidden: rounding may leave so much.
+LEAST_WEIGHT, _HIDDEN = 0.03, 1e-15
 
 #: How far scores of a row are apart at most, and the largest denominator of a weight.
 _APART, _DENOMINATOR = 3, 12
@@ -38,6 +38,9 @@ DIFFICULTIES: Mapping[str, tuple[int, ...]] = {
     "usual": (-1, 0, 1, 2),
     "hard": (-1, -1, 1, 2, 2),
 }
+
+#: What is given where scores are divided by their sum.
+_POSITIVE = (1, 2, 3)
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ def visible_faults(drawn: Drawn, ties: bool) -> Array:
     wrong: list[Array] = []
     unit = 10.0**-drawn.task.digits
     for weights in drawn.each(drawn.task.weights):
-        seen = ~(np.abs(weights) <= _NEAR)  # NaN is seen, and wrong
+        seen = ~(np.abs(weights) <= _HIDDEN)  # NaN is seen, and wrong
         wrong.append(seen & ~(weights >= LEAST_WEIGHT - _NEAR))
         for i, j in combinations(range(weights.shape[-1]) if not ties else (), 2):
             near = np.abs(weights[..., i] - weights[..., j]) < unit - _NEAR
@@ -91,14 +94,14 @@ def visible_faults(drawn: Drawn, ties: bool) -> Array:
 
 
 def dull_faults(drawn: Drawn) -> Array:
-    """Rows of what is given that are equal, and columns of one number."""
+    """Rows of what is given that are equal or all 0, and columns of one number."""
     wrong: list[Array] = []
     for item in drawn.task.drawn:
         (matrix,) = drawn.each([item.letter])
         rows = matrix.shape[1]
         if rows == 1 or matrix.shape[2] == 1:
             continue
-        wrong.append((matrix == matrix[:, :1]).all(axis=1))
+        wrong += [(matrix == matrix[:, :1]).all(axis=1), (matrix == 0).all(axis=2)]
         wrong += (
             (matrix[:, i] == matrix[:, j]).all(axis=1) for i, j in combinations(range(rows), 2)
         )
@@ -106,7 +109,8 @@ def dull_faults(drawn: Drawn) -> Array:
 
 
 def _whole(task: Task, item: Input, difficulty: str) -> Sequence[Choice]:
-    return [(k, float(k)) for k in DIFFICULTIES[difficulty]]
+    ratio = getattr(task.sheet.spec, "normaliser", None) == "sum"  # of what has to be above 0
+    return [(k, float(k)) for k in (_POSITIVE if ratio else DIFFICULTIES[difficulty])]
 
 
 def _broken(array: Array) -> Array:

@@ -83,7 +83,7 @@ class Task:
         """The letters of what a normaliser is applied to."""
         found = Steps(self.derivation).logits
         letters = {item.letter for item in (*self.derivation.inputs, *self.derivation.steps)}
-        return tuple({letter_of(found)} & letters) if found is not None and found.is_symbol else ()
+        return () if found is None else tuple({letter_of(found)} & letters)
 
     @cached_property
     def weights(self) -> tuple[str, ...]:

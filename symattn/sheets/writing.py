@@ -113,14 +113,17 @@ def starter(
     tokens: int = 3,
     d_k: int = 2,
     heads: int | None = None,
+    given: Mapping[str, Given] | None = None,
 ) -> str:
     """A worksheet of a variant on small whole numbers, with comments; `name` is that of its file.
 
-    Raises `SymattnError` if the variant does not allow these sizes.
+    `given` are other numbers than those of the variant's example. Raises `SymattnError` if the
+    variant does not allow these sizes.
     """
     from symattn.attention.example import small_inputs
 
-    spec, given = small_inputs(variant.spec, tokens=tokens, d_k=d_k, heads=heads)
+    spec, usual = small_inputs(variant.spec, tokens=tokens, d_k=d_k, heads=heads)
+    given = usual if given is None else given
     derivation = spec.derivation()
     evaluation = derivation.evaluate(**given)
     inputs = {item.name: item for item in derivation.inputs}
@@ -142,7 +145,7 @@ def starter(
     booleans = {key: _booleans(given[key]) for key in given if inputs[key].boolean}
     booleans.pop("one_hot", None)  # which are vectors of numbers
     text = worksheet_text(
-        attention | labels, given | booleans, title=variant.title, comments=comments
+        attention | labels, {**given, **booleans}, title=variant.title, comments=comments
     )
     commands = {
         f"symattn derive {name}": "every step, with these numbers",
