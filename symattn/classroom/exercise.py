@@ -6,14 +6,15 @@ It is all that a sheet, a key or a quiz is written from; what is filled in is ma
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
+from math import isfinite, isnan
 
 import numpy as np
 
+from symattn.arithmetic.enclosure import BITS
 from symattn.claims.entry_names import entry_name, listed
 from symattn.classroom.task import Blank, Task
 from symattn.derivations import Evaluation, Given
@@ -29,14 +30,20 @@ from symattn.step import leading_to
 FINER, UNITS_APART = 4, 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mistaken:
     """The answers of who has a misconception, blank by blank."""
 
     misconception: Misconception
-    answers: tuple[str, ...]
-    #: The same in whole units of a finer last digit; None for −∞.
+    #: The answers in whole units of a finer last digit; None for −∞.
     units: tuple[int | None, ...]
+    #: Finds them as they are written, when these are asked for.
+    find_answers: Callable[[], tuple[str, ...]] = field(repr=False)
+
+    @cached_property
+    def answers(self) -> tuple[str, ...]:
+        """The answers as they are written, in proven digits."""
+        return self.find_answers()
 
 
 @dataclass(frozen=True)
@@ -124,7 +131,7 @@ class Exercise:
     @cached_property
     def right(self) -> tuple[int | None, ...]:
         """The true answers in finer units."""
-        return self._units(self.evaluation)
+        return tuple(self._unit(self.evaluation, blank) for blank in self.blanks)
 
     @cached_property
     def mistaken(self) -> tuple[Mistaken, ...]:
@@ -136,32 +143,32 @@ class Exercise:
         given = {
             x.name: self.evaluation.given[x.letter] for x in self._hypotheses.derivation.inputs
         }
-        right = [*zip(self.answers.values(), self.right, strict=True)]
-        found: list[tuple[str, int | None]] = []
+        reached = hypothesis.reached
         try:
             changed = self._hypotheses.evaluated(hypothesis, given).called_as(self.evaluation)
-            for blank, true in zip(self.blanks, right, strict=True):
-                if blank.letter not in hypothesis.reached:
-                    found.append(true)
-                    continue
-                words = self.task.answer(changed, blank.letter, blank.place)
-                found.append((words, self._unit(changed, blank)))
+            units = tuple(
+                self._unit(changed, blank) if blank.letter in reached else right
+                for blank, right in zip(self.blanks, self.right, strict=True)
+            )
         except SENSELESS:
             return None
-        answers, units = zip(*found, strict=True)
-        return Mistaken(hypothesis.misconceptions[0], answers, units)
 
-    def _units(self, evaluation: Evaluation) -> tuple[int | None, ...]:
-        return tuple(self._unit(evaluation, blank) for blank in self.blanks)
+        def answers() -> tuple[str, ...]:
+            return tuple(
+                self.task.answer(changed, one.letter, one.place) if one.letter in reached else right
+                for one, right in self.answers.items()
+            )
+
+        return Mistaken(hypothesis.misconceptions[0], units, answers)
 
     def _unit(self, evaluation: Evaluation, blank: Blank) -> int | None:
-        """An entry in finer units of its last digit."""
-        notation = evaluation.notation.but(digits=self.task.digits + FINER)
-        text = str(evaluation.digits(blank.letter, blank.place, notation).text)
-        if text.endswith("inf"):
-            return None
+        """An entry in finer units of its last digit, which only tell how far answers are apart."""
+        ball = evaluation.balls(blank.letter, BITS[1])[blank.place]
+        number = float(ball.mid())
+        if isnan(number):
+            raise ArithmeticError(f"{self.name(blank)}: no number")
         finer: int = 10 ** (self.task.digits + FINER)
-        return round(Fraction(text) * finer)
+        return round(number * finer) if isfinite(number) else None
 
     @cached_property
     def unseen(self) -> tuple[Misconception, ...]:

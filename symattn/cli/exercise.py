@@ -228,8 +228,8 @@ def _names(words: str) -> list[str]:
 
 def _write_together(request: Request) -> None:
     """All exercises, or their keys, as one document."""
-    if request.form == "toml" and len(request.students) > 1:
-        raise SymattnError("toml: a worksheet is one exercise; name a folder, as in -o class")
+    if request.form in ("toml", "html") and len(request.students) > 1:
+        raise SymattnError(f"{request.form}: is one exercise; name a folder, as in -o class")
     destination = Destination.of(request.output)
     if not request.force:
         destination.refuse_existing()

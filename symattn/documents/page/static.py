@@ -16,6 +16,7 @@ def write(documents: Sequence[Document], flavor: str = "") -> str:
     """The whole file; its title is that of the first document, and its only first heading."""
     title = next(_titles(documents), "Report")
     heading: list[Markup] = []
+    practice = _has_practice(documents)
     if not _is_titled(documents[0]):
         title = documents[0].called or title
         heading = [el("h1", title)]
@@ -25,10 +26,10 @@ def write(documents: Sequence[Document], flavor: str = "") -> str:
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="generator", content="symattn"),
         el("title", title),
-        el("style", Markup(_style())),
+        el("style", Markup(_style() + (_file("practice.css") if practice else ""))),
     )
     content = _content("main", documents, 1 + len(heading), *heading)
-    scripts = [el("script", Markup(_file("practice.js")))] if _has_practice(documents) else []
+    scripts = [el("script", Markup(_file("practice.js")))] if practice else []
     body = el("body", content, *scripts, class_="page")
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
 
