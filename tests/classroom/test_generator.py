@@ -118,6 +118,7 @@ def test_the_key_is_marked_right_and_a_misconception_is_named(style: str, d_k: i
     exercise = generator(style=style, d_k=d_k).exercise(6)
     marking = check_worksheet(worksheet_of(exercise.key))
     assert marking.passed and len(marking.entries) == len(exercise.blanks)
+    assert marking.notes == ()
     found = next(x for x in exercise.mistaken if x.misconception.name == "query-key-exchanged")
     answers = dict(zip(exercise.blanks, found.answers, strict=True))
     text = exercise.task.text(exercise.sheet.numbers, answers, exercise.sheet.exercise)
