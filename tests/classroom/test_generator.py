@@ -127,6 +127,20 @@ def test_the_key_is_marked_right_and_a_misconception_is_named(style: str, d_k: i
     assert [one.name for one in wrong.explanations] == ["query-key-exchanged"]
 
 
+@pytest.mark.parametrize("name", ["softmax-of-one", "over-the-largest"])
+def test_a_whole_number_is_exact_where_fractions_are_asked_for(name: str) -> None:
+    """1 is no 2/3 rounded, so that who writes whole numbers is told what was believed."""
+    blank = ("scores", "scaled", "masked", "weights", "output")
+    exercise = generator(style="fractions", d_k=4, blank=blank).exercise(0)
+    one = next(x for x in exercise.mistaken if x.misconception.name == name)
+    answers = dict(zip(exercise.blanks, one.answers, strict=True))
+    text = exercise.task.text(exercise.sheet.numbers, answers, exercise.sheet.exercise)
+    marking = check_worksheet(worksheet_of(text))
+    assert [found.name for found in marking.explanations] == [name]
+    plain = check_worksheet(worksheet_of(text.replace('style = "fractions"', "")))
+    assert any("coarse" in entry.remark for entry in plain.entries) or not plain.explanations
+
+
 def test_a_file_is_the_exercise_again() -> None:
     exercise = generator().exercise(7, title="Seven", student="Ada Lovelace")
     again = Exercise.of(worksheet_of(exercise.text))
