@@ -124,11 +124,18 @@ def _integer_faults(drawn: Drawn) -> Array:
     wrong: list[Array] = []
     scaled = [step.letter for step in drawn.task.derivation.steps if step.name == "scaled"]
     wrong += map(_broken, drawn.each(scaled))
-    for logits in drawn.each(drawn.task.logits):
+    for logits in drawn.each(drawn.task.logits) or _logarithms_of(drawn):
         with np.errstate(invalid="ignore"):
             top = np.where(np.isfinite(logits), logits, -np.inf).max(axis=-1, keepdims=True)
             wrong += [_broken(logits), np.isfinite(logits) & (top - logits > _APART + _NEAR)]
     return drawn.faults(wrong)
+
+
+def _logarithms_of(drawn: Drawn) -> list[Array]:
+    """The logits, less one of each row, where a softmax takes them from no step of their own."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = [np.log(weights) for weights in drawn.each(drawn.task.weights)]
+        return [one - one.max(axis=-1, keepdims=True) for one in logs]
 
 
 def _fraction_faults(drawn: Drawn) -> Array:
@@ -164,8 +171,8 @@ def _square(task: Task, style: str, others: str) -> str:
 
 
 def _no_integers(task: Task) -> str:
-    if not task.logits:
-        return "style integers: needs a softmax of scores; --style decimals does any attention"
+    if not task.weights:
+        return "style integers: needs weights; --style decimals does any attention"
     return _square(task, "integers", "--style decimals")
 
 

@@ -225,6 +225,26 @@ def test_any_worksheet_and_equations_become_exercises() -> None:
     assert exercise.name(exercise.blanks[0]) == "scores[0,0]"
 
 
+def test_integers_do_without_a_step_of_scaled_scores() -> None:
+    sheet = worksheet_of(
+        """
+        equations = '''
+        scores S = Q K^T
+        weights A = softmax(S / sqrt(d_k))
+        output O = A V
+        '''
+        [given]
+        Q = [[1, 2, 0, 1]]
+        K = [[0, 1, 1, 0], [1, 1, 0, 0]]
+        V = [[1], [2]]
+        """
+    )
+    exercise = Generator(task_of(sheet), STYLES["integers"]).exercise(2)
+    scores = exercise.evaluation["scores"].array / 2
+    assert np.allclose(scores - scores.max(), (scores - scores.max()).round())
+    assert 0 < np.ptp(scores) <= 3
+
+
 def test_what_a_worksheet_claims_is_asked_for() -> None:
     text = "given = {Q = [[1, 2]], K = [[0, 1], [1, 1]], V = [[1], [2]]}\n"
     whole = task_of(worksheet_of(text + "claims = {weights = [[0.5, 0.5]]}"))
