@@ -257,7 +257,6 @@ CASES: tuple[tuple[str, int], ...] = (
     ("exercise {right}", 0),
     ("exercise causal --key --style integers --format toml", 0),
     ("exercise nowhere", 2),
-    ("exercise causal --format moodle", 0),
     ("exercise causal --format qti --hints", 2),
     ("exercise causal --style roman", 2),
     ("exercise causal --style integers --d-k 2", 2),
