@@ -82,6 +82,7 @@ COMMANDS = (
     ("symattn.cli.formats.Output.put", "variants"),
     ("symattn.sheets.writing.starter", "new causal"),
     ("symattn.cli.examples.all_examples", "examples"),
+    ("symattn.classroom.generator.Generator.exercise", "exercise causal"),
     ("symattn.cli.completion.Destination.of", "completion zsh"),
     ("symattn.cli.verify._attention", "verify mine.py:attention"),
     ("symattn.pages.checked.with_arrays", "check {right} --claims mine.npz"),

@@ -38,7 +38,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("pages",),
     ("doors",),
     ("isolation",),
-    ("verifying",),
+    ("verifying", "classroom"),
     ("testing", "cli", "pytest_plugin", "capturing", "ipython", "mkdocsext", "sphinxext"),
     ("__main__",),
 )

@@ -34,10 +34,12 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "policy",
         "notation",
         "misconception",
+        "exercise",
     ),
     "attention": ("variant", *AXES, "chunks", "batch", *LABELS, *LENGTHS),
     "policy": SETTINGS,
     "misconception": ("name", "equation", "instead", "tell"),
+    "exercise": ("style", "difficulty", "digits", "ties", "seed", "generator", "student"),
     "notation": (
         "preset",
         *(one.name for one in fields(Notation) if one.name not in ("exact", "limit")),

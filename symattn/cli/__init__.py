@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = {
     "completion": "symattn.cli.completion",
     "derive": "symattn.cli.derive",
     "examples": "symattn.cli.examples",
+    "exercise": "symattn.cli.exercise",
     "jacobian": "symattn.cli.jacobian",
     "ladder": "symattn.cli.lists",
     "new": "symattn.cli.new",
@@ -53,6 +54,9 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "derive": "derive attention step by step, in any format",
         "jacobian": "derive the softmax's Jacobian",
         "render": "fill derivations and numbers into Markdown pages",
+    },
+    "To teach": {
+        "exercise": "draw exercises whose wrong answers tell what was believed",
     },
     "To check": {
         "check": "mark the numbers in worksheets and pages",

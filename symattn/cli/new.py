@@ -14,6 +14,9 @@ from symattn.printable import as_line
 from symattn.status import Status
 from symattn.writing import Destination
 
+#: Up to how many tokens and columns numbers are drawn as for an exercise.
+_BY_HAND = 8
+
 
 @click.command(
     cls=Explained,
@@ -69,5 +72,12 @@ def new(
     from symattn.sheets.writing import starter
 
     name = as_line(shlex.quote(output)) if output not in (None, "-") else "FILE"
-    destination.write(starter(row, name, tokens=tokens, d_k=d_k, heads=heads))
+    text = starter(row, name, tokens=tokens, d_k=d_k, heads=heads)
+    if max(tokens, d_k) <= _BY_HAND:
+        from symattn.classroom.search import teachable
+        from symattn.sheets.worksheet import worksheet_of
+
+        given = teachable(worksheet_of(text, name))
+        text = starter(row, name, tokens=tokens, d_k=d_k, heads=heads, given=given)
+    destination.write(text)
     return Status.AGREES

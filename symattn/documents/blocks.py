@@ -42,7 +42,19 @@ class Link:
     anchor: str
 
 
-Inline: TypeAlias = str | Tree | Strong | Code | Link
+@dataclass(frozen=True)
+class Blank:
+    """Room for a number, or a word, that is to be filled in; `name` says which to who hears it.
+
+    `key` is what a page marks it by; `field` what stands in markup in place of a field of its own.
+    """
+
+    name: str
+    key: str = ""
+    field: str = ""
+
+
+Inline: TypeAlias = str | Tree | Strong | Code | Link | Blank
 
 #: A sentence: text, notation trees, and words that stand out.
 Words: TypeAlias = tuple[Inline, ...]
@@ -187,6 +199,13 @@ class Notebook(Block):
 
 
 @dataclass(frozen=True)
+class Practice(Block):
+    """What a page marks the blanks before it by, as data; in no other format."""
+
+    data: str
+
+
+@dataclass(frozen=True)
 class Break(Block):
     """The end of a part: an empty line in plain text, a new cell in a notebook."""
 
@@ -233,6 +252,7 @@ def spelled(
     formula: Callable[[Tree], str],
     strong: str = "{}",
     code: str = "{}",
+    blank: str = "_____",
 ) -> str:
     """A sentence as a format writes its words and formulas; {} stands for what stands out."""
     frames = {Strong: strong, Code: code}
@@ -243,6 +263,8 @@ def spelled(
                 written.append(words(part))
             case Strong(inside) | Code(inside) | Link(inside):
                 written.append(frames.get(type(part), "{}").replace("{}", words(inside)))
+            case Blank():
+                written.append(blank)
             case _:
                 written.append(formula(part))
     return "".join(written)

@@ -50,6 +50,9 @@ _COMMAND = re.compile(r"^(?=\s*::)", re.MULTILINE)
 #: What would end a comment.
 _LINE_END = re.compile(r"[^\S ]+")
 
+#: Room to write a number into, as high as a line of handwriting.
+_BLANK = r"\rule{0pt}{4ex}\underline{\hspace{4.5em}}"
+
 #: Headings by depth; what is deeper still is a paragraph.
 _HEADINGS = (r"\section*", r"\subsection*", r"\subsubsection*", r"\paragraph*")
 
@@ -132,7 +135,7 @@ def _blocks(blocks: Sequence[b.Block], depth: int, style: _Style) -> Iterator[st
                 yield from _list(items, depth, style, signed)
             case b.Table():
                 yield from _table(block, style)
-            case b.Break() | b.Notebook():
+            case b.Break() | b.Notebook() | b.Practice():
                 pass
 
 
@@ -252,7 +255,7 @@ def _cell(cell: b.Cell) -> str:
 def sentence(words: b.Words) -> str:
     """Words with their mathematics between dollars."""
     strong, code = r"\textbf{{}}", r"\texttt{{}}"
-    return b.spelled(words, prose, lambda tree: f"${latex(tree)}$", strong, code)
+    return b.spelled(words, prose, lambda tree: f"${latex(tree)}$", strong, code, _BLANK)
 
 
 def displays(

@@ -78,7 +78,7 @@ def _blocks(blocks: Sequence[b.Block], flavor: Flavor, level: int) -> Iterator[s
                 yield from _list(items, flavor, level)
             case b.Table():
                 yield from _table(block, flavor)
-            case b.Break() | b.Notebook():
+            case b.Break() | b.Notebook() | b.Practice():
                 pass
 
 

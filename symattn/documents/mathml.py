@@ -52,6 +52,8 @@ def xhtml(blocks: Sequence[b.Block], level: int) -> Iterator[Markup]:
                 yield from _list(block, level)
             case b.Table():
                 yield from _table(block)
+            case b.Practice(data):
+                yield el("script", Markup(data), type="application/json", class_="practice")
             case b.Break() | b.Notebook():
                 pass
 
@@ -73,9 +75,24 @@ def sentence(words: b.Words) -> Markup:
                 parts.append(el("code", inside))
             case b.Link(inside, anchor):
                 parts.append(el("a", inside, href=f"#{anchor}"))
+            case b.Blank(name, key, field):
+                parts.append(field or _input(name, key))
             case _:
                 parts.append(formula(part, display=False))
     return joined(*parts)
+
+
+def _input(name: str, key: str) -> Markup:
+    """A field for what is filled in."""
+    return el(
+        "input",
+        class_="blank",
+        type="text",
+        size=8,
+        autocomplete="off",
+        aria_label=name,
+        data_key=key or None,
+    )
 
 
 def formula(tree: Tree, display: bool) -> Markup:

@@ -80,7 +80,7 @@ def _blocks(blocks: Sequence[b.Block], charset: Charset, room: int | None) -> It
                 yield from _worked(lead, line(tree, charset), WIDTH if room is None else room)
             case b.Chain():
                 yield from _chain(block, charset)
-            case b.Notebook():
+            case b.Notebook() | b.Practice():
                 pass
 
 

@@ -100,7 +100,7 @@ class _Writer:
                     self.list(block, level)
                 case b.Table():
                     self.table(block)
-                case b.Break() | b.Notebook():
+                case b.Break() | b.Notebook() | b.Practice():
                     pass
 
     def sentence(self, words: b.Words, role: b.Role = "plain") -> None:
@@ -178,6 +178,8 @@ def _written(paragraph: Paragraph, words: b.Words) -> None:
                 paragraph.add_run(_plain(inside)).bold = True
             case b.Code(inside):
                 paragraph.add_run(_plain(inside)).font.name = _TYPED
+            case b.Blank():
+                paragraph.add_run("_" * 8)
             case _:
                 _put(paragraph, omml(part))
 

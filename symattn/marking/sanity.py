@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
+from math import isclose
 from typing import NamedTuple
 
 import sympy
@@ -73,7 +74,7 @@ def notes(
         for kind in (_sums, _orders, _ranges)
     ]
     kinds.append([note for mark in marks for note in _vague(evaluation, mark)])
-    kinds.append([note for mark in marks for note in _below_policy(mark, policy)])
+    kinds.append([note for mark in marks for note in _below_policy(evaluation, mark, policy)])
     return tuple(map(tuple, kinds))
 
 
@@ -197,11 +198,13 @@ def _vague(evaluation: Evaluation, mark: StepMark) -> Iterator[Note]:
         yield Note(f"too few digits: {listed} without decimals would be right for many weights")
 
 
-def _below_policy(mark: StepMark, policy: Policy) -> Iterator[Note]:
-    """Numbers with fewer decimals than the policy asks for."""
+def _below_policy(evaluation: Evaluation, mark: StepMark, policy: Policy) -> Iterator[Note]:
+    """Numbers with fewer decimals than the policy asks for, unless they are exact."""
     for entry in mark.entries:
         places = entry.claimed.places
-        if places is not None and max(places, 0) < policy.min_digits:
+        if places is None or max(places, 0) >= policy.min_digits:
+            continue
+        if not isclose(entry.claimed.nearest, evaluation.array(mark.letter)[entry.place]):
             few = counted(max(places, 0), "decimal")
             asked = f"the policy asks for {policy.min_digits}"
             yield Note(f"{entry}: {entry.claimed} has {few}; {asked}")

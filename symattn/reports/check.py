@@ -39,8 +39,17 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
         return mark_arrays(sheet.title, exercise.evaluate(sheet), sheet.arrays, explain)
     evaluation = exercise.evaluate(sheet)
     claims = read_claims(sheet.claims, evaluation, sheet.decimal)
+    if sheet.exercise.get("style") == "fractions":
+        claims = tuple(map(_as_exact, claims))
     marker = Marker(evaluation, arrays_of(claims, evaluation), sheet.policy)
     return mark_claims(sheet.title, exercise, marker, explain, claims)
+
+
+def _as_exact(claim: Claim) -> Claim:
+    """A claim whose whole number is exact, as fractions are asked for: 1 is no 2/3 rounded."""
+    if claim.written.places != 0:
+        return claim
+    return replace(claim, written=replace(claim.written, places=None))
 
 
 def mark_claims(

@@ -96,6 +96,7 @@ def worksheet_schema() -> Schema:
                     "required": ["name", "equation", "tell"],
                 },
             },
+            "exercise": _closed(_exercise(), "how an exercise was drawn"),
             "notation": {
                 "anyOf": [
                     _words(row.name for row in PRESETS),
@@ -198,6 +199,13 @@ def _attention() -> dict[str, Schema]:
 
 def _heads(letter: str) -> Schema:
     return {"anyOf": [{"type": "integer", "minimum": 1, "maximum": 1024}, {"const": letter}]}
+
+
+def _exercise() -> dict[str, Schema]:
+    whole: Schema = {"type": "integer"}
+    words: Schema = {"type": "string", "maxLength": 500}
+    facts = {"digits": whole, "ties": _FLAG, "seed": whole, "generator": whole}
+    return {key: facts.get(key, words) for key in KEYS["exercise"]}
 
 
 def _policy() -> dict[str, Schema]:

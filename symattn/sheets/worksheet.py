@@ -93,6 +93,8 @@ class Worksheet:
     elsewhere: frozenset[str] = frozenset()
     #: What is tried on wrong numbers first: a name, equations, what is done instead, what to tell.
     misconceptions: tuple[tuple[str, str, str, str], ...] = ()
+    #: Of an exercise how it was drawn: its style, seed and the version of the generator.
+    exercise: Mapping[str, str | int] = field(default_factory=dict)
 
     @contextmanager
     def in_file(self) -> Iterator[None]:
@@ -340,6 +342,7 @@ def _worksheet(
         arrays=arrays,
         elsewhere=frozenset(key for key in claims if names_numbers(_table(data, "claims")[key])),
         misconceptions=tuple(map(_misconception, _rows(data, "misconception"))),
+        exercise={name: _fact(name, x) for name, x in _table(data, "exercise").items()},
     )
 
 
@@ -542,6 +545,11 @@ def _are_shifted(rows: Sequence[Sequence[sympy.Expr | None]]) -> bool:
     return bool(rows) and all(
         1 in row and all(value is not None and value <= 1 for value in row) for row in rows
     )
+
+
+def _fact(name: str, value: object) -> str | int:
+    """What a table [exercise] says: a word, a whole number, true or false."""
+    return value if isinstance(value, int) else label_of(value, f"exercise: {name}", 500)
 
 
 def _misconception(row: Mapping[str, object]) -> tuple[str, str, str, str]:

@@ -37,12 +37,14 @@ def worksheet_text(
     *,
     title: str = "",
     comments: Mapping[str, str] | None = None,
+    top: Mapping[str, object] | None = None,
+    tables: Mapping[str, Mapping[str, object]] | None = None,
 ) -> str:
     """The text of a worksheet: its title, the choices under ``[attention]`` and what is given.
 
-    A comment stands above its key. Values are whole numbers, true and false, words, and lists and
-    tables of these; decimals and fractions are written as they are spelled. Raises `SymattnError`
-    for anything else.
+    `top` stands below the title, `tables` at the end; a comment stands above its key. Values are
+    whole numbers, true and false, words, and lists and tables of these; decimals and fractions are
+    written as they are spelled. Raises `SymattnError` for anything else.
 
     >>> print(worksheet_text({"scale": False}, {"scores": [[0, "1/3"]]}, title="A row"))
     title = "A row"
@@ -62,10 +64,10 @@ def worksheet_text(
             yield from (f"# {line}" for line in said.get(key, "").splitlines())
             yield f"{_key(key)} = {_matrix(value, key)}"
 
-    top = {"title": title, "schema": 1} if title else {"schema": 1}
-    parts = [[*lines(top)]]
-    parts += [["[attention]", *lines(attention)]] if attention else []
-    parts += [["[given]", *lines(given)]]
+    first = {"title": title, "schema": 1} if title else {"schema": 1}
+    parts = [[*lines({**first, **(top or {})})]]
+    named = {"attention": attention, "given": given, **(tables or {})}
+    parts += [[f"[{name}]", *lines(table)] for name, table in named.items() if table]
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
@@ -111,14 +113,17 @@ def starter(
     tokens: int = 3,
     d_k: int = 2,
     heads: int | None = None,
+    given: Mapping[str, Given] | None = None,
 ) -> str:
     """A worksheet of a variant on small whole numbers, with comments; `name` is that of its file.
 
-    Raises `SymattnError` if the variant does not allow these sizes.
+    `given` are other numbers than those of the variant's example. Raises `SymattnError` if the
+    variant does not allow these sizes.
     """
     from symattn.attention.example import small_inputs
 
-    spec, given = small_inputs(variant.spec, tokens=tokens, d_k=d_k, heads=heads)
+    spec, usual = small_inputs(variant.spec, tokens=tokens, d_k=d_k, heads=heads)
+    given = usual if given is None else given
     derivation = spec.derivation()
     evaluation = derivation.evaluate(**given)
     inputs = {item.name: item for item in derivation.inputs}
@@ -140,7 +145,7 @@ def starter(
     booleans = {key: _booleans(given[key]) for key in given if inputs[key].boolean}
     booleans.pop("one_hot", None)  # which are vectors of numbers
     text = worksheet_text(
-        attention | labels, given | booleans, title=variant.title, comments=comments
+        attention | labels, {**given, **booleans}, title=variant.title, comments=comments
     )
     commands = {
         f"symattn derive {name}": "every step, with these numbers",

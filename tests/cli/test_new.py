@@ -6,9 +6,10 @@ import re
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from symattn import VARIANTS, Attention
+from symattn import VARIANTS, Attention, variant
 from symattn.attention.example import small_example
 from symattn.cli.examples import all_examples, examples_folder
 from symattn.errors import SymattnError
@@ -37,6 +38,18 @@ def test_what_new_writes_derives_as_the_variant_does(row: object) -> None:
     last = derivation.names[-1]
     assert evaluation[last].decimals(12) == values[last].decimals(12)
     assert evaluation[last].decimals(12) != [["0"]]
+
+
+def test_new_shows_how_weights_are_shared_out() -> None:
+    """No weight that is seen is below 0.03, where such numbers were found."""
+    for name in ("causal", "self", "cross", "rotary", "alibi", "ratio"):
+        text = run("new", name).stdout
+        sheet = worksheet_of(text)
+        values = sheet.evaluate()
+        seen = values["weights"].array[np.abs(values["weights"].array) > 0]
+        assert seen.min() >= 0.03, name
+        assert text == run("new", name).stdout
+        assert worksheet_of(starter(variant(name))).given != sheet.given
 
 
 @pytest.mark.parametrize("row", share(VARIANTS, 9, 1), ids=lambda row: row.name)

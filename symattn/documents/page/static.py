@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from symattn.documents.blocks import Block, Document, Section
+from symattn.documents.blocks import Block, Document, Practice, Section
 from symattn.documents.mathml import xhtml
 from symattn.documents.page.colour import palette
 from symattn.documents.page.elements import Markup, el
@@ -16,6 +16,7 @@ def write(documents: Sequence[Document], flavor: str = "") -> str:
     """The whole file; its title is that of the first document, and its only first heading."""
     title = next(_titles(documents), "Report")
     heading: list[Markup] = []
+    practice = _has_practice(documents)
     if not _is_titled(documents[0]):
         title = documents[0].called or title
         heading = [el("h1", title)]
@@ -25,10 +26,11 @@ def write(documents: Sequence[Document], flavor: str = "") -> str:
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="generator", content="symattn"),
         el("title", title),
-        el("style", Markup(_style())),
+        el("style", Markup(_style() + (_file("practice.css") if practice else ""))),
     )
     content = _content("main", documents, 1 + len(heading), *heading)
-    body = el("body", content, class_="page")
+    scripts = [el("script", Markup(_file("practice.js")))] if practice else []
+    body = el("body", content, *scripts, class_="page")
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
 
 
@@ -58,6 +60,15 @@ def _content(tag: str, documents: Sequence[Document], level: int, *before: Marku
     return el(tag, Markup("\n"), *(Markup(f"{part}\n") for part in lines), class_="symattn")
 
 
+def _has_practice(blocks: Sequence[Block]) -> bool:
+    """Whether the page marks what is typed into it."""
+    inside = (block.blocks for block in blocks if isinstance(block, Document | Section))
+    return any(isinstance(block, Practice) for block in blocks) or any(map(_has_practice, inside))
+
+
 def _style() -> str:
-    css = (files(__package__) / "static.css").read_text(encoding="utf-8")
-    return palette(".symattn") + css
+    return palette(".symattn") + _file("static.css")
+
+
+def _file(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")

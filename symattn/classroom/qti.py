@@ -1,0 +1,273 @@
+"""Exercises as QTI 2.1: a package of items whose response processing follows mistakes through.
+
+Source: IMS Question and Test Interoperability 2.1, Assessment Test, Section and Item Information
+Model, sections 8 (response processing) and 15 (expressions). An entry earns its point if it is
+right, or if the rule that it is computed by gives it from what was answered before.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from symattn.classroom.exercise import FINER, Exercise, Mistaken, in_decimals
+from symattn.classroom.handout import Handout
+from symattn.derivations import Place
+from symattn.documents.mathml import xhtml
+from symattn.documents.page.elements import Markup, el
+from symattn.evaluate.rules import rule_at
+from symattn.nodes import rule as r
+from symattn.nodes.rule import Rule
+
+_ITEM = "http://www.imsglobal.org/xsd/imsqti_v2p1"
+_PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
+
+#: Attributes of a page that an item does not know.
+_UNKNOWN = re.compile(r' (?:tabindex|role|aria-label)="[^"]*"')
+
+_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+#: When every file was made: a file's time would change its bytes.
+_TIME = (1980, 1, 1, 0, 0, 0)
+
+LIMITS = (
+    "QTI: −∞ is typed as -inf; fractions and percentages are for the system that shows the item"
+)
+
+
+def package(exercises: Sequence[Exercise]) -> bytes:
+    """The zip file: an item for each exercise, and the manifest."""
+    files = {f"item-{k}.xml": str(Item(one, f"item-{k}").xml) for k, one in enumerate(exercises, 1)}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as parts:
+        for name, text in {"imsmanifest.xml": _manifest([*files]), **files}.items():
+            parts.writestr(zipfile.ZipInfo(name, _TIME), text, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def _manifest(names: Sequence[str]) -> str:
+    resources = (
+        el(
+            "resource",
+            el("file", href=name),
+            identifier=f"resource-{name.removesuffix('.xml')}",
+            type="imsqti_item_xmlv2p1",
+            href=name,
+        )
+        for name in names
+    )
+    about = el("schema", "IMS Content"), el("schemaversion", "1.1")
+    return _HEAD + el(
+        "manifest",
+        el("metadata", *about),
+        el("organizations"),
+        el("resources", *resources),
+        xmlns=_PACKAGE,
+        identifier="symattn",
+    )
+
+
+@dataclass(frozen=True)
+class Item:
+    """One exercise as an assessment item."""
+
+    exercise: Exercise
+    identifier: str
+
+    @property
+    def xml(self) -> str:
+        """The file of the item."""
+        exercise = self.exercise
+        document = Handout(exercise).quiz(lambda _, number: self._field(number))
+        parts = (Markup(_UNKNOWN.sub("", part)) for part in xhtml([document], 2))
+        body = el("itemBody", el("div", *parts))
+        return _HEAD + el(
+            "assessmentItem",
+            *map(self._declared, range(len(exercise.blanks))),
+            self._outcome("SCORE", "float", el("defaultValue", el("value", "0"))),
+            self._outcome("MAXSCORE", "float", self._most),
+            self._outcome("REMARK", "identifier", cardinality="multiple"),
+            body,
+            el("responseProcessing", *self._points(), *self._remarks()),
+            *self._told(),
+            xmlns=_ITEM,
+            identifier=self.identifier,
+            title=exercise.sheet.title or "Attention",
+            adaptive="false",
+            timeDependent="false",
+        )
+
+    @property
+    def _most(self) -> Markup:
+        return el("defaultValue", el("value", str(len(self.exercise.blanks))))
+
+    @staticmethod
+    def _outcome(name: str, kind: str, *default: Markup, cardinality: str = "single") -> Markup:
+        return el(
+            "outcomeDeclaration",
+            *default,
+            identifier=name,
+            cardinality=cardinality,
+            baseType=kind,
+        )
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[str, Place], int]:
+        """The number of each blank, by letter and place."""
+        blanks = self.exercise.blanks
+        return {(blank.letter, blank.place): k for k, blank in enumerate(blanks)}
+
+    def _field(self, number: int) -> Markup:
+        return el("textEntryInteraction", responseIdentifier=f"R{number}", expectedLength=8)
+
+    def _declared(self, number: int) -> Markup:
+        right = self.exercise.right[number]
+        text = "-inf" if right is None else in_decimals(right, self._places)
+        kind = "string" if right is None else "float"
+        answer = el("correctResponse", el("value", text))
+        return el(
+            "responseDeclaration",
+            answer,
+            identifier=f"R{number}",
+            cardinality="single",
+            baseType=kind,
+        )
+
+    @property
+    def _places(self) -> int:
+        return self.exercise.task.digits + FINER
+
+    # ---- response processing --------------------------------------------------------------------
+
+    def _points(self) -> Iterator[Markup]:
+        """A point for each answer that is right, or follows from those before it."""
+        for number, blank in enumerate(self.exercise.blanks):
+            conditions = [el("match", _variable(number), el("correct", identifier=f"R{number}"))]
+            if self.exercise.right[number] is not None:
+                conditions = [self._near(number, el("correct", identifier=f"R{number}"), 1)]
+                own = self._own(blank.letter, blank.place)
+                if own is not None and 'variable identifier="R' in own:
+                    conditions.append(self._near(number, own, 4))
+            point = el("setOutcomeValue", _sum(_score(), _value(1)), identifier="SCORE")
+            test = conditions[0] if len(conditions) == 1 else el("or", *conditions)
+            yield el("responseCondition", el("responseIf", test, point))
+
+    def _near(self, number: int, value: Markup, halves: int) -> Markup:
+        """Whether an answer is so many halves of a unit of the last digit from a value at most."""
+        tolerance = in_decimals(halves * 10**FINER // 2 + 1, self._places)
+        return el(
+            "equal",
+            _variable(number),
+            value,
+            toleranceMode="absolute",
+            tolerance=f"{tolerance} {tolerance}",
+        )
+
+    def _own(self, letter: str, place: Place) -> Markup | None:
+        """What an entry is by its rule, of answers where these are asked for.
+
+        None where QTI has no expression for it.
+        """
+        values = self.exercise.evaluation
+        rule = rule_at(values, letter, place)
+        return None if rule is None else self._expression(rule)
+
+    def _expression(self, rule: Rule) -> Markup | None:
+        match rule:
+            case r.Entry():
+                return self._entry(rule.letter, rule.place)
+            case r.Const(value):
+                number = complex(value.subs(self.exercise.evaluation.sizes))
+                return _value(number.real) if np.isfinite(number.real) else None
+            case r.Plus(terms):
+                return self._joined("sum", terms)
+            case r.Times(factors):
+                return self._joined("product", factors)
+            case r.Over(num, den):
+                return self._joined("divide", (num, den))
+            case r.Exp(r.Entry() as body) if self._is_hidden(body):
+                return _value(0)
+            case r.Exp(body):
+                inside = self._expression(body)
+                return None if inside is None else el("mathOperator", inside, name="exp")
+        return None
+
+    def _is_hidden(self, entry: r.Entry) -> bool:
+        value = self.exercise.evaluation.array(entry.letter)[entry.place]
+        return bool(np.isneginf(value))
+
+    def _joined(self, operator: str, parts: Sequence[Rule]) -> Markup | None:
+        found = [self._expression(part) for part in parts]
+        return None if None in found else el(operator, *(x for x in found if x is not None))
+
+    def _entry(self, letter: str, place: Place) -> Markup | None:
+        """An entry: what was answered, what its rule gives, or its number where it is given."""
+        values = self.exercise.evaluation
+        number = self._numbers.get((letter, place))
+        if number is not None:
+            return None if self.exercise.right[number] is None else _variable(number)
+        if values.step(letter) is not None:
+            return self._own(letter, place)
+        value = float(values.array(letter)[place])
+        return _value(value) if np.isfinite(value) else None
+
+    # ---- remarks --------------------------------------------------------------------------------
+
+    @cached_property
+    def _seen(self) -> tuple[Mistaken, ...]:
+        exercise = self.exercise
+        return tuple(x for x in exercise.mistaken if x.misconception not in exercise.unseen)
+
+    def _remarks(self) -> Iterator[Markup]:
+        """Which misconceptions give all the answers up to the first step that they change."""
+        blanks, right = self.exercise.blanks, self.exercise.right
+        for one in self._seen:
+            first = next(k for k, x in enumerate(one.units) if x != right[k])
+            count = max(k for k, blank in enumerate(blanks) if blank.step == blanks[first].step)
+            tests = [self._believed(k, one.units[k]) for k in range(count + 1)]
+            name = el("baseValue", one.misconception.name, baseType="identifier")
+            found = el("multiple", el("variable", identifier="REMARK"), name)
+            told = el("setOutcomeValue", found, identifier="REMARK")
+            yield el("responseCondition", el("responseIf", el("and", *tests), told))
+
+    def _believed(self, number: int, units: int | None) -> Markup:
+        """Whether an answer is that of a misconception; where −∞ is right, whether it is that."""
+        if self.exercise.right[number] is None:
+            same = el("match", _variable(number), el("correct", identifier=f"R{number}"))
+            return same if units is None else el("not", same)
+        if units is None:
+            return el("isNull", _variable(number))
+        return self._near(number, _value(float(in_decimals(units, self._places))), 1)
+
+    def _told(self) -> Iterator[Markup]:
+        for one in self._seen:
+            words = f"As if {one.misconception.instead}. {one.misconception.tell}"
+            yield el(
+                "modalFeedback",
+                words,
+                outcomeIdentifier="REMARK",
+                identifier=one.misconception.name,
+                showHide="show",
+            )
+
+
+def _variable(number: int) -> Markup:
+    return el("variable", identifier=f"R{number}")
+
+
+def _score() -> Markup:
+    return el("variable", identifier="SCORE")
+
+
+def _sum(*parts: Markup) -> Markup:
+    return el("sum", *parts)
+
+
+def _value(number: float) -> Markup:
+    return el("baseValue", repr(float(number)), baseType="float")

@@ -1,0 +1,59 @@
+"""A roster: names in a CSV file, each with a seed and a file name of its own."""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from symattn.claims.labels import label_of
+from symattn.classroom.draws import seed_of
+from symattn.errors import ReadError, located
+from symattn.files.named import path_of, read_text
+
+#: The most students of a class, and the longest file name.
+_MOST, _LONGEST = 1000, 60
+
+#: What the head of a column of names may be.
+_HEADS = ("name", "names", "student", "students")
+
+
+def students_in(file: str, seed: int) -> Iterator[tuple[str, str, int]]:
+    """The file name, the name and the seed of each student: those in the first column.
+
+    A seed depends on the name alone, so that a roster may grow; two of one name are refused. Raises
+    `ReadError` with file and line.
+    """
+    path = path_of(file, "--roster")
+    rows = csv.reader(read_text(path, str(path)).splitlines(), strict=True)
+    seen: dict[str, str] = {}
+    with located(str(path)):
+        try:
+            for number, row in enumerate(rows, 1):
+                student = row[0].strip() if row else ""
+                if not student or (number == 1 and student.lower() in _HEADS):
+                    continue
+                name = _file_name(label_of(student, f"line {number}"))
+                if name in seen:
+                    other = "" if seen[name] == student else f" of {seen[name]}"
+                    raise ReadError(f"line {number}: {student} has the file{other} already, {name}")
+                if len(seen) == _MOST:
+                    raise ReadError(f"more than {_MOST} students are too many")
+                seen[name] = student
+                yield name, student, seed_of(student, seed)
+        except csv.Error as error:
+            raise ReadError(f"line {rows.line_num}: is no CSV: {error}") from None
+        if not seen:
+            raise ReadError("no name stands in its first column")
+
+
+def _file_name(student: str) -> str:
+    """A name that is one on every file system: letters, digits and hyphens.
+
+    >>> _file_name("Ada Lovelace"), _file_name("../Émilie"), _file_name("李")
+    ('ada-lovelace', 'emilie', 'student-97adac3f')
+    """
+    plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST]
+    return name or f"student-{seed_of(student, 0):08x}"

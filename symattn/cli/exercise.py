@@ -1,0 +1,255 @@
+"""``symattn exercise``: exercises drawn from a seed, as sheets, keys, pages and quizzes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symattn.cli import completing as completes
+from symattn.cli.attentions import equations_in, is_equations, is_file, variant_named, worksheet_at
+from symattn.cli.formats import FORMS
+from symattn.cli.help import Explained
+from symattn.cli.limits import metered
+from symattn.cli.screen import complain, is_folder
+from symattn.documents.job import check_flavor, written
+from symattn.errors import SymattnError
+from symattn.status import Status
+from symattn.writing import Destination
+
+if TYPE_CHECKING:
+    from symattn.classroom.exercise import Exercise
+    from symattn.classroom.generator import Generator
+    from symattn.sheets.worksheet import Worksheet
+
+#: The formats that show a sheet, and those that programs read, with the ending of a file of each.
+_QUIZZES = ("moodle", "qti")
+FORMATS_HERE = (*(name for name in FORMS if name != "json"), "toml", *_QUIZZES)
+_ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "qti": "zip"}
+
+#: The most exercises that are made at once.
+_MOST = 1000
+
+
+@click.command(
+    cls=Explained,
+    meters=True,
+    groups={
+        "The attention": "--tokens --d-k --heads --given",
+        "What is asked for": "--blank --entries --digits --true-or-false",
+        "How it is drawn": "--style --difficulty --ties --seed --count --roster",
+        "Where it goes": "--format --flavor --output --force --key --hints",
+    },
+    examples={
+        "symattn exercise causal": "Print an exercise on causal attention.",
+        "symattn exercise causal --style integers --d-k 4 --key": "The key of another one.",
+        "symattn exercise causal --format pdf --count 3 --key -o class": "Sheets and keys.",
+        "symattn exercise mine.toml --roster names.csv -o class": "One for each student.",
+    },
+)
+@click.argument("source", shell_complete=completes.subjects)
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS_HERE), default="text", show_default=True
+)
+@click.option("--flavor", metavar="NAME", help="Of tex, pdf, md: as for symattn derive.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE|FOLDER",
+    shell_complete=completes.files,
+    help="Write to this file, or, of several exercises, a file for each to this folder.",
+)
+@click.option("--key", is_flag=True, help="The answers; in a folder they stand beside each sheet.")
+@click.option("--hints", is_flag=True, help="With formulas, entries and numbers put in at the end.")
+@click.option("--force", is_flag=True, help="Replace files that are there already.")
+@click.option("--tokens", type=click.IntRange(1, 64), help="How many tokens a variant has.")
+@click.option("--d-k", type=click.IntRange(1, 64), help="The key width: 2, or 4 in other styles.")
+@click.option("--heads", type=click.IntRange(1, 16), help="The number of heads of a variant.")
+@click.option("--given", metavar="NAMES", default="", help="What is given: Q,K,V or scores,V.")
+@click.option("--blank", metavar="STEPS", default="", help="The steps that are asked for.")
+@click.option(
+    "--entries", metavar="ENTRY", multiple=True, help="Of a step only these, as in weights[2,:]."
+)
+@click.option(
+    "--digits", type=click.IntRange(1, 12), default=3, show_default=True, help="Decimals asked for."
+)
+@click.option(
+    "--true-or-false", type=click.IntRange(0, 50), default=0, help="So many statements to judge."
+)
+@click.option(
+    "--style", default="decimals", show_default=True, help="decimals, integers or fractions."
+)
+@click.option("--difficulty", default="usual", show_default=True, help="easy, usual or hard.")
+@click.option("--ties", is_flag=True, help="Weights of a row may be equal.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True)
+@click.option("--count", type=click.IntRange(1, _MOST), default=1, show_default=True)
+@click.option("--roster", metavar="FILE", help="A CSV file of names: an exercise for each student.")
+def exercise(**asked: Any) -> Status:
+    """Draw exercises on SOURCE: a variant, a worksheet or equations.
+
+    A sheet has its numbers from its seed, on every machine the same. Each misconception that
+    applies has an answer of its own in what is asked for; the key says where it has not. A file in
+    the format toml is a worksheet, which symattn check marks once its blanks are filled in.
+    """
+    request = Request(**asked)
+    if request.form in _QUIZZES and (request.key or request.hints or request.true_or_false):
+        raise SymattnError(
+            f"{request.form}: holds its answers; leave --key, --hints and --true-or-false out"
+        )
+    check_flavor(request.form, request.flavor)
+    with metered(len(request.students)):
+        if request.in_folder:
+            _write_each(request)
+        else:
+            _write_together(request)
+    return Status.AGREES
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of ``exercise`` by the names that click gives them."""
+
+    source: str
+    form: str
+    flavor: str | None
+    output: str | None
+    key: bool
+    hints: bool
+    force: bool
+    tokens: int | None
+    d_k: int | None
+    heads: int | None
+    given: str
+    blank: str
+    entries: tuple[str, ...]
+    digits: int
+    true_or_false: int
+    style: str
+    difficulty: str
+    ties: bool
+    seed: int
+    count: int
+    roster: str | None
+
+    @property
+    def in_folder(self) -> bool:
+        """Whether each exercise is a file of its own."""
+        if self.output is None or self.output == "-":
+            return False
+        several = self.roster is not None or self.count > 1
+        return is_folder(self.output) or (several and not Path(self.output).suffix)
+
+    def worksheet(self) -> Worksheet:
+        """What exercises are made of. Raises `SymattnError` for sizes that a file has already."""
+        from symattn.sheets.worksheet import worksheet_of
+        from symattn.sheets.writing import starter, worksheet_text
+
+        tokens, d_k = self.tokens or 3, self.d_k or (2 if self.style == "decimals" else 4)
+        if is_equations(self.source):
+            from symattn.attention.example import small_numbers
+
+            spec = equations_in(self.source)
+            whole = spec.derivation()
+            counts = {} if self.heads is None else {"n_h": self.heads}
+            given = small_numbers(whole, whole, tokens=tokens, d_k=d_k)
+            return worksheet_of(worksheet_text(counts, given, top={"equations": spec.text}))
+        if is_file(self.source):
+            if (self.tokens, self.d_k, self.heads) != (None, None, None):
+                raise SymattnError("--tokens, --d-k, --heads: are those of the file")
+            return worksheet_at(self.source, [])
+        row = variant_named(self.source)
+        return worksheet_of(starter(row, tokens=tokens, d_k=d_k, heads=self.heads))
+
+    def generator(self) -> Generator:
+        """What draws the exercises."""
+        from symattn.classroom.generator import Generator
+        from symattn.classroom.styles import style_named
+        from symattn.classroom.task import task_of
+
+        style = style_named(self.style)
+        task = task_of(
+            self.worksheet(),
+            _names(self.blank),
+            entries=self.entries,
+            given=_names(self.given),
+            digits=self.digits,
+            exact=style.exact,
+        )
+        return Generator(task, style, self.difficulty, self.ties)
+
+    @cached_property
+    def students(self) -> Sequence[tuple[str, str, int]]:
+        """The name of each file, of whom it is for, if that is known, and its seed."""
+        if self.roster is None:
+            seeds = range(self.seed, self.seed + self.count)
+            return [(f"exercise-{seed}", "", seed) for seed in seeds]
+        from symattn.classroom.roster import students_in
+
+        return [*students_in(self.roster, self.seed)]
+
+    def exercises(self) -> Iterator[tuple[str, Exercise]]:
+        """Every exercise, with the name of its file."""
+        generator = self.generator()
+        for name, student, seed in self.students:
+            yield name, generator.exercise(seed, student=student)
+
+    def written(self, exercises: Sequence[Exercise], key: bool) -> str | bytes:
+        """These exercises, or their keys, in the format."""
+        if self.form == "toml":
+            (one,) = exercises
+            return one.key if key else one.text
+        if self.form in _QUIZZES:
+            return _quiz(self.form, exercises)
+        from symattn.classroom.handout import Handout, statements_of
+
+        documents = []
+        for one in exercises:
+            seed = int(one.sheet.exercise["seed"])
+            handout = Handout(one, statements_of(seed, self.true_or_false))
+            documents.append(handout.key() if key else handout.sheet(self.hints))
+        return written(self.form, documents, self.flavor)
+
+
+def _quiz(form: str, exercises: Sequence[Exercise]) -> str | bytes:
+    """A quiz for a learning platform; what its format cannot say is said beside it."""
+    from symattn.classroom import moodle, qti
+
+    complain(moodle.LIMITS if form == "moodle" else qti.LIMITS)
+    return moodle.quiz(exercises) if form == "moodle" else qti.package(exercises)
+
+
+def _names(words: str) -> list[str]:
+    return [name.strip() for name in words.split(",") if name.strip()]
+
+
+def _write_together(request: Request) -> None:
+    """All exercises, or their keys, as one document."""
+    if request.form in ("toml", "html") and len(request.students) > 1:
+        raise SymattnError(f"{request.form}: is one exercise; name a folder, as in -o class")
+    destination = Destination.of(request.output)
+    if not request.force:
+        destination.refuse_existing()
+    exercises = [one for _, one in request.exercises()]
+    destination.write(request.written(exercises, request.key))
+
+
+def _write_each(request: Request) -> None:
+    """A file for each exercise, and one for its key; all or none where files are there already."""
+    folder = Path(str(request.output))
+    ending = _ENDINGS.get(request.form, request.form)
+    parts = {"": False, "-key": True} if request.key else {"": False}
+    made = [*request.exercises()]
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [
+        (Destination.of(folder / f"{name}{part}.{ending}"), one, key)
+        for name, one in made
+        for part, key in parts.items()
+    ]
+    for destination, *_ in files if not request.force else ():
+        destination.refuse_existing()
+    for destination, one, key in files:
+        destination.write(request.written([one], key))
