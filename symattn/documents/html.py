@@ -456,7 +456,7 @@ class _Data:
         weighed = self.page.parts.weights
         return {
             "worksheet": sheet,
-            "weights": weighed.letter if weighed else None,
+            "weighed": weighed.letter if weighed else None,
             "digits": self.page.notation.digits,
             "rounding": self.page.notation.rounding,
             "base": self.page.notation.index_base,

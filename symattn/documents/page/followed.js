@@ -1,7 +1,7 @@
 // The query that is followed: which row of a matrix is its own, and which steps it goes through.
 
 const acts = data.items.filter((item) => item.rule && sectionOf(item)?.querySelector(".home table"));
-const weighed = items.get(data.weights);
+const weighed = items.get(data.weighed);
 
 // Whether the rows (0) or the columns (1) of a matrix belong to queries, by its letter. Before the weights each entry of
 // a query's row has to read this row alone of an operand; after them the rows are those of the operands.
