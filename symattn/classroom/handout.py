@@ -72,8 +72,9 @@ class Handout:
 
     def _outline(self, *views: str) -> Outline:
         exercise = self.exercise
-        notation = exercise.evaluation.notation.but(digits=exercise.task.digits)
-        return outline(Shown(exercise.task.derivation, exercise.evaluation, notation, views))
+        task, notation = exercise.task, exercise.evaluation.notation
+        notation = notation.but(digits=task.digits, exact=task.exact)  # ln 9 is no 2.197
+        return outline(Shown(task.derivation, exercise.evaluation, notation, views))
 
     def _head(self, named: bool = True) -> Iterator[b.Block]:
         """Who it is for, unless that is known, and what to do."""
@@ -83,7 +84,7 @@ class Handout:
         if named:
             yield b.Paragraph((*name, f". Seed {facts['seed']}.") if "seed" in facts else name)
         fractions = named and exercise.task.exact
-        exact = "as fractions where they are, else " if fractions else ""
+        exact = "as fractions where possible, otherwise " if fractions else ""
         yield b.Paragraph(
             (f"Fill in the blanks, {exact}to {exercise.task.digits} decimals; −∞ is -inf.",)
         )

@@ -135,6 +135,17 @@ def _blocks(block: Any) -> list[Any]:
     return found
 
 
+def test_fractions_are_given_and_worked_exactly() -> None:
+    """A sheet that gave ln 9 as 2.197 could not ask for 9/14."""
+    words = ("causal", "--style", "fractions", "--d-k", "4")
+    sheet, key = command(*words), command(*words, "--key")
+    given = sheet.partition("1. Scores")[0]
+    assert "ln(9)" in given
+    assert "ln(4)" in given
+    assert "≈" not in given
+    assert "≈" not in key.partition("Worked")[2]
+
+
 def test_hints_tell_the_formula_the_entry_and_no_result() -> None:
     page = command("causal", "--hints")
     first, second, third = (page.index(f"Hint {k}") for k in (1, 2, 3))
