@@ -160,6 +160,7 @@ def command(name: str) -> Explained:
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "derive": ("causal",),
     "completion": ("bash",),
+    "exercise": ("causal",),
     "new": ("causal",),
     "prove": ("shift",),
 }
@@ -168,7 +169,11 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 @pytest.mark.parametrize("name", sorted(set(COMMANDS) - set(APART)))
 def test_every_command_stops_after_its_timeout(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if command(name).meters:  # its budget is for the work inside
-        work = {"derive": "symattn.cli.derive.jobs_of", "prove": "symattn.cli.prove._show"}
+        work = {
+            "derive": "symattn.cli.derive.jobs_of",
+            "exercise": "symattn.cli.exercise._write_together",
+            "prove": "symattn.cli.prove._show",
+        }
         monkeypatch.setattr(work[name], endless)
     else:
         monkeypatch.setattr(command(name), "callback", endless)

@@ -52,7 +52,7 @@ def _file_name(student: str) -> str:
     """A name that is one on every file system: letters, digits and hyphens.
 
     >>> _file_name("Ada Lovelace"), _file_name("../Émilie"), _file_name("李")
-    ('ada-lovelace', 'emilie', 'student-97adac3f')
+    ('ada-lovelace', 'emilie', 'student-9beea891')
     """
     plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST]

@@ -455,8 +455,8 @@ class _Data:
         claimed = None if claims is None else claims_page.by_key(claims, self.page.matrices)
         weighed = self.page.parts.weights
         return {
-            "worksheet": sheet,
             "weighed": weighed.letter if weighed else None,
+            "worksheet": sheet,
             "digits": self.page.notation.digits,
             "rounding": self.page.notation.rounding,
             "base": self.page.notation.index_base,

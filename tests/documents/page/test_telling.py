@@ -7,7 +7,7 @@ step, its operands and the row that is followed, not from what the page computed
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -90,7 +90,7 @@ class Followed:
         """All of a list, or of more than five the first four and how many more there are."""
         return texts if len(texts) <= 5 else [*texts[:4], str(len(texts) - 4)]
 
-    def said(self, step: Step, count: int) -> Iterator[list[str]]:
+    def said(self, step: Step, count: int) -> Iterator[Sequence[str | float]]:
         """The numbers of each of so many frames of a step; of sums and exponentials none."""
         own = self.texts(step.letter, self.row)
         masks = [one for one in step.operands if self.is_mask(one)]
@@ -104,7 +104,7 @@ class Followed:
                 if left == self.weights.letter and self.array(left).shape[1] > 4:
                     yield [text]
                 elif left == self.weights.letter:
-                    yield [*self.column(right, j), *self.texts(left, self.row), text]
+                    yield [*self.column(right, j), *map(float, self.array(left)[self.row]), text]
                 else:
                     yield [*self.texts(left, self.row), *self.texts(right, j), text]
         elif masks and not step.weights:
@@ -139,7 +139,9 @@ class Followed:
         parts = self.listed([self.texts(letter, self.row)[k] for k in order])
         others = (row for row in range(self.array(letter).shape[0]) if row != self.row)
         last = [text for row in others for text in self.most(row)]
-        return [self.most(self.row), [*self.texts(mixed.letter, self.row), *parts], last]
+        *_, end = self.steps.values()
+        told = [self.most(self.row), [*self.texts(mixed.letter, self.row), *parts]]
+        return [*told, *([self.texts(end.letter, self.row)] if end is not mixed else []), last]
 
     def wrong(self, frames: list[dict[str, Any]], reasons: list[str]) -> list[Any]:
         """Sentences with other numbers than they have to have."""
@@ -157,12 +159,12 @@ class Followed:
                 said = numbers(sentence)
                 if "Dividing by" in sentence:
                     said = said[1:]
-                if wanted and said != wanted:
+                if wanted and not agree(said, wanted):
                     found.append((one, wanted))
             if named[name].weights and len(group) > 1:
                 found += self.wrong_shares(named[name], [one["told"][0] for one in group])
         for sentence, wanted in zip(frames[-1]["told"], self.seen(), strict=True):
-            if numbers(sentence) != wanted:
+            if not agree(numbers(sentence), wanted):
                 found.append((sentence, wanted))
         return found
 
@@ -182,6 +184,21 @@ class Followed:
                     yield sentence, text, value
         if ("less than" in told[-1]) != bool(weights.sum() < 1 - 1e-9):
             yield told[-1]
+
+
+def agree(said: list[str], wanted: Sequence[str | float]) -> bool:
+    """Whether numbers are the texts that are wanted, or, of others, rounded to their last digit."""
+    if len(said) != len(wanted):
+        return False
+    for one, other in zip(said, wanted, strict=True):
+        if isinstance(other, str) and one != other:
+            return False
+        unit = Decimal(1).scaleb(-len(one.partition(".")[2]))
+        if not isinstance(other, str) and abs(Decimal(one) - Decimal(other)) > unit / 2 + Decimal(
+            "1e-12"
+        ):
+            return False
+    return True
 
 
 def frames_of(page: Any, row: int) -> list[dict[str, Any]]:
