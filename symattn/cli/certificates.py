@@ -94,7 +94,7 @@ def check_certificates(name: str, seconds: float | None, rocq: bool = False) -> 
     if isinstance(found, Failure):
         complain(found.line)
         return found.status
-    answers = asked([one.theorem for one in found if one.theorem], most)
+    answers = iter(asked([one.theorem for one in found if one.theorem], most))
     lines: list[tuple[str, str]] = []
     statuses = [Status.WRONG if one.refused else Status.AGREES for one in found]
     for one in found:

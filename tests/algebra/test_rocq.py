@@ -366,7 +366,7 @@ def test_it_is_said_what_stands_behind_an_answer(tmp_path: Path, tool: Tool) -> 
 
 def test_a_machine_without_rocq_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda program: None)
-    assert [*asked([of_row("shift")], 60)] == ["there is no coqc"]
+    assert asked([of_row("shift")], 60) == ["there is no coqc"]
 
 
 def test_a_theorem_that_stands_on_more_is_not_accepted(tool: Tool) -> None:

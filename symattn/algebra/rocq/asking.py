@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,12 +15,12 @@ from symattn.algebra.rocq.terms import library
 _CLOSED = "Closed under the global context"
 
 
-def asked(theorems: Sequence[str], seconds: float) -> Iterator[str]:
+def asked(theorems: Sequence[str], seconds: float) -> list[str]:
     """Why Rocq does not accept each of these files; "" where it does."""
     program = shutil.which("coqc")
     if program is None:
-        yield from ["there is no coqc" for _ in theorems]
-        return
+        return ["there is no coqc" for _ in theorems]
+    found = []
     with TemporaryDirectory() as folder:
         end = time.monotonic() + seconds
 
@@ -45,4 +45,5 @@ def asked(theorems: Sequence[str], seconds: float) -> Iterator[str]:
         lacking = compiled("symattn.v", library())[1] if theorems else ""
         for text in theorems:
             printed, why = ("", lacking) if lacking else compiled("statement.v", text)
-            yield why or ("" if printed.strip() == _CLOSED else "it stands on axioms")
+            found.append(why or ("" if printed.strip() == _CLOSED else "it stands on axioms"))
+    return found
