@@ -214,6 +214,7 @@ def test_a_cell_says_where_it_comes_from_and_pointing_shows_another(
     assert page.locator("#origin .line").inner_text().replace("\n", "") != ""
     page.locator("#origin .chip").first.click()
     assert chosen(page, "chosen") == {"Q||1|1"}  # of the larger product
+    page.mouse.move(5, 400)  # off what lies below the panel
     page.keyboard.press("Escape")
     assert page.locator("#origin").is_hidden()
     assert chosen(page, "chosen") == set()
