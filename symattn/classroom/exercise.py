@@ -91,6 +91,11 @@ class Exercise:
         return self.task.evaluation
 
     @property
+    def places(self) -> int:
+        """The decimals of the finer units in which answers are compared."""
+        return self.task.digits + FINER
+
+    @property
     def steps(self) -> tuple[str, ...]:
         """The names of the steps that are asked for."""
         return tuple(dict.fromkeys(blank.step for blank in self.blanks))
@@ -167,7 +172,7 @@ class Exercise:
         number = float(ball.mid())
         if isnan(number):
             raise ArithmeticError(f"{self.name(blank)}: no number")
-        finer: int = 10 ** (self.task.digits + FINER)
+        finer: int = 10**self.places
         return round(number * finer) if isfinite(number) else None
 
     @cached_property
@@ -176,15 +181,19 @@ class Exercise:
         return tuple(one.misconception for one in self.mistaken if not _told(one.units, self.right))
 
     @cached_property
+    def seen(self) -> tuple[Mistaken, ...]:
+        """The misconceptions with answers of their own."""
+        return tuple(one for one in self.mistaken if one.misconception not in self.unseen)
+
+    @cached_property
     def alike(self) -> tuple[tuple[Misconception, Misconception], ...]:
         """The pairs of misconceptions whose answers are the same, though not the right ones.
 
         One that is reported as a simpler one where both fit is no other.
         """
-        seen = [one for one in self.mistaken if one.misconception not in self.unseen]
         return tuple(
             (one.misconception, other.misconception)
-            for one, other in combinations(seen, 2)
+            for one, other in combinations(self.seen, 2)
             if not _told(one.units, other.units)
             and one.misconception.name != other.misconception.rather
             and other.misconception.name != one.misconception.rather

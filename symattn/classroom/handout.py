@@ -189,10 +189,10 @@ class Handout:
         """The answer by which each misconception shows first."""
         exercise = self.exercise
         rows = []
-        for one in exercise.mistaken:
+        for one in exercise.seen:
             found = zip(exercise.answers.items(), one.answers, strict=True)
             other = next(((blank, x, y) for (blank, x), y in found if x != y), None)
-            if other is not None and one.misconception not in exercise.unseen:
+            if other is not None:
                 blank, true, answer = other
                 numbers = _signed(true), _signed(answer)
                 words = (one.misconception.instead, exercise.name(blank), *numbers)
@@ -211,7 +211,7 @@ class Handout:
         Numbers are in units of the last digit that is asked for; null stands for −∞.
         """
         exercise = self.exercise
-        seen = [one for one in exercise.mistaken if one.misconception not in exercise.unseen]
+        seen = exercise.seen
         rows = zip(exercise.blanks, exercise.right, *(one.units for one in seen), strict=True)
         data = {
             "digits": exercise.task.digits,

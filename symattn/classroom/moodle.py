@@ -51,12 +51,11 @@ def _question(exercise: Exercise) -> str:
 
 def _fields(exercise: Exercise) -> Iterator[str]:
     """The field of each blank: the right answer, then those of misconceptions."""
-    places = exercise.task.digits + FINER
+    places = exercise.places
     half = 10**FINER // 2 + 1
-    seen = [one for one in exercise.mistaken if one.misconception not in exercise.unseen]
     for number, right in enumerate(exercise.right):
         others: dict[int, list[str]] = {}
-        for one in seen:
+        for one in exercise.seen:
             other = one.units[number]
             if other is not None and (right is None or abs(other - right) > 2 * half):
                 near = next((x for x in others if abs(x - other) <= half), other)

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from symattn.classroom.exercise import FINER, Exercise, Mistaken, in_decimals
+from symattn.classroom.exercise import FINER, Exercise, in_decimals
 from symattn.classroom.handout import Handout
 from symattn.derivations import Place
 from symattn.documents.mathml import xhtml
@@ -128,7 +128,7 @@ class Item:
 
     def _declared(self, number: int) -> Markup:
         right = self.exercise.right[number]
-        text = "-inf" if right is None else in_decimals(right, self._places)
+        text = "-inf" if right is None else in_decimals(right, self.exercise.places)
         kind = "string" if right is None else "float"
         answer = el("correctResponse", el("value", text))
         return el(
@@ -138,10 +138,6 @@ class Item:
             cardinality="single",
             baseType=kind,
         )
-
-    @property
-    def _places(self) -> int:
-        return self.exercise.task.digits + FINER
 
     # ---- response processing --------------------------------------------------------------------
 
@@ -160,7 +156,7 @@ class Item:
 
     def _near(self, number: int, value: Markup, halves: int) -> Markup:
         """Whether an answer is so many halves of a unit of the last digit from a value at most."""
-        tolerance = in_decimals(halves * 10**FINER // 2 + 1, self._places)
+        tolerance = in_decimals(halves * 10**FINER // 2 + 1, self.exercise.places)
         return el(
             "equal",
             _variable(number),
@@ -219,15 +215,10 @@ class Item:
 
     # ---- remarks --------------------------------------------------------------------------------
 
-    @cached_property
-    def _seen(self) -> tuple[Mistaken, ...]:
-        exercise = self.exercise
-        return tuple(x for x in exercise.mistaken if x.misconception not in exercise.unseen)
-
     def _remarks(self) -> Iterator[Markup]:
         """Which misconceptions give all the answers up to the first step that they change."""
         blanks, right = self.exercise.blanks, self.exercise.right
-        for one in self._seen:
+        for one in self.exercise.seen:
             first = next(k for k, x in enumerate(one.units) if x != right[k])
             count = max(k for k, blank in enumerate(blanks) if blank.step == blanks[first].step)
             tests = [self._believed(k, one.units[k]) for k in range(count + 1)]
@@ -243,10 +234,10 @@ class Item:
             return same if units is None else el("not", same)
         if units is None:
             return el("isNull", _variable(number))
-        return self._near(number, _value(float(in_decimals(units, self._places))), 1)
+        return self._near(number, _value(float(in_decimals(units, self.exercise.places))), 1)
 
     def _told(self) -> Iterator[Markup]:
-        for one in self._seen:
+        for one in self.exercise.seen:
             words = f"As if {one.misconception.instead}. {one.misconception.tell}"
             yield el(
                 "modalFeedback",

@@ -12,8 +12,8 @@ from symattn.classroom.draws import seed_of
 from symattn.errors import ReadError, located
 from symattn.files.named import path_of, read_text
 
-#: The most students of a class, and the longest file name.
-_MOST, _LONGEST = 1000, 60
+#: The most students of a class, and so exercises at once, and the longest file name.
+MOST, _LONGEST = 1000, 60
 
 #: What the head of a column of names may be.
 _HEADS = ("name", "names", "student", "students")
@@ -38,8 +38,8 @@ def students_in(file: str, seed: int) -> Iterator[tuple[str, str, int]]:
                 if name in seen:
                     other = "" if seen[name] == student else f" of {seen[name]}"
                     raise ReadError(f"line {number}: {student} has the file{other} already, {name}")
-                if len(seen) == _MOST:
-                    raise ReadError(f"more than {_MOST} students are too many")
+                if len(seen) == MOST:
+                    raise ReadError(f"more than {MOST} students are too many")
                 seen[name] = student
                 yield name, student, seed_of(student, seed)
         except csv.Error as error:

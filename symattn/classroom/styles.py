@@ -170,15 +170,20 @@ def _square(task: Task, style: str, others: str) -> str:
     )
 
 
+def _unweighed(task: Task, style: str) -> str:
+    """Why a style that is about weights cannot be used where there are none."""
+    return (
+        "" if task.weights else f"style {style}: needs weights; --style decimals does any attention"
+    )
+
+
 def _no_integers(task: Task) -> str:
-    if not task.weights:
-        return "style integers: needs weights; --style decimals does any attention"
-    return _square(task, "integers", "--style decimals")
+    return _unweighed(task, "integers") or _square(task, "integers", "--style decimals")
 
 
 def _no_fractions(task: Task) -> str:
-    if not task.weights:
-        return "style fractions: needs weights; --style decimals does any attention"
+    if refusal := _unweighed(task, "fractions"):
+        return refusal
     names = {item.name for item in task.drawn}
     if not names & {"Q", "scores", "scaled"}:
         return (

@@ -159,7 +159,7 @@ class Task:
         Raises `ReadError` for a worksheet without blanks.
         """
         digits = int(sheet.exercise.get("digits", sheet.notation.digits))
-        task = cls(sheet, (), digits, sheet.exercise.get("style") == "fractions")
+        task = cls(sheet, (), digits, sheet.asks_fractions)
         evaluation = task.evaluation
         filled = {one.entry for one in read_claims(sheet.claims, evaluation, sheet.decimal)}
         names = dict.fromkeys(named(key, evaluation, sheet.notation).step for key in sheet.claims)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symattn.classroom.roster import MOST, students_in
 from symattn.cli import completing as completes
 from symattn.cli.attentions import equations_in, is_equations, is_file, variant_named, worksheet_at
 from symattn.cli.formats import FORMS
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 _QUIZZES = ("moodle", "qti")
 FORMATS_HERE = (*(name for name in FORMS if name != "json"), "toml", *_QUIZZES)
 _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "qti": "zip"}
-
-#: The most exercises that are made at once.
-_MOST = 1000
 
 
 @click.command(
@@ -86,7 +84,7 @@ _MOST = 1000
 @click.option("--difficulty", default="usual", show_default=True, help="easy, usual or hard.")
 @click.option("--ties", is_flag=True, help="Weights of a row may be equal.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True)
-@click.option("--count", type=click.IntRange(1, _MOST), default=1, show_default=True)
+@click.option("--count", type=click.IntRange(1, MOST), default=1, show_default=True)
 @click.option("--roster", metavar="FILE", help="A CSV file of names: an exercise for each student.")
 def exercise(**asked: Any) -> Status:
     """Draw exercises on SOURCE: a variant, a worksheet or equations.
@@ -187,8 +185,6 @@ class Request:
         if self.roster is None:
             seeds = range(self.seed, self.seed + self.count)
             return [(f"exercise-{seed}", "", seed) for seed in seeds]
-        from symattn.classroom.roster import students_in
-
         return [*students_in(self.roster, self.seed)]
 
     def exercises(self) -> Iterator[tuple[str, Exercise]]:

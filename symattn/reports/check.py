@@ -39,7 +39,7 @@ def check_worksheet(sheet: Worksheet, explain: bool = True) -> Marking:
         return mark_arrays(sheet.title, exercise.evaluate(sheet), sheet.arrays, explain)
     evaluation = exercise.evaluate(sheet)
     claims = read_claims(sheet.claims, evaluation, sheet.decimal)
-    if sheet.exercise.get("style") == "fractions":
+    if sheet.asks_fractions:
         claims = tuple(map(_as_exact, claims))
     marker = Marker(evaluation, arrays_of(claims, evaluation), sheet.policy)
     return mark_claims(sheet.title, exercise, marker, explain, claims)

@@ -96,6 +96,11 @@ class Worksheet:
     #: Of an exercise how it was drawn: its style, seed and the version of the generator.
     exercise: Mapping[str, str | int] = field(default_factory=dict)
 
+    @property
+    def asks_fractions(self) -> bool:
+        """Whether answers are fractions, as an exercise may ask: a whole number is exact then."""
+        return self.exercise.get("style") == "fractions"
+
     @contextmanager
     def in_file(self) -> Iterator[None]:
         """Puts the file and the line before what is refused inside."""
