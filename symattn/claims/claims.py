@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,13 +93,30 @@ def read_claim(
     `ReadError` for a step that the derivation has not, a place that does not exist, or a number
     that cannot be read.
     """
+    return tuple(_reader(key, evaluation, decimal).read(value, before))
+
+
+def claimed_cells(
+    key: str, value: object, evaluation: Evaluation
+) -> Iterator[tuple[str, Place, object]]:
+    """What stands in the cells that a key claims, as nobody has read it yet.
+
+    Each with the letter of its step and its place. Raises `ReadError` as `read_claim` does, but for
+    what stands in a cell.
+    """
+    reader = _reader(key, evaluation, "")
+    return ((reader.letter, cell.place, cell.entry) for cell in reader.cells(value))
+
+
+def _reader(key: str, evaluation: Evaluation, decimal: str) -> _Reader:
+    """What reads the claims of a key. Raises `ReadError` where it names no step."""
     letters = {name: evaluation[name].step.letter for name in evaluation}
     reference = symbol_reference(key, letters, evaluation.notation) or claimed_reference(
         key, letters={**SYMBOLS, **letters}
     )
     if reference.step not in evaluation:
         raise ReadError(f"{key}: {_absent(reference.step, tuple(evaluation))}")
-    return tuple(_Reader(reference, evaluation, decimal, letters).read(value, before))
+    return _Reader(reference, evaluation, decimal, letters)
 
 
 def arrays_of(claims: Iterable[Claim], evaluation: Evaluation) -> dict[str, Array]:
@@ -139,6 +157,15 @@ def _absent(name: str, names: Sequence[str]) -> str:
     return f"this attention has no such step; it has {', '.join(names)}"
 
 
+class _Cell(NamedTuple):
+    """What stands in a cell: `where` begins a message, `seen` is the place as it is printed."""
+
+    where: str
+    seen: Place
+    place: Place
+    entry: object
+
+
 @dataclass(frozen=True)
 class _Reader:
     """Reads what one key claims, of which step."""
@@ -164,7 +191,19 @@ class _Reader:
 
     def read(self, value: object, before: Collection[tuple[str, Place]]) -> Iterator[Claim]:
         """The numbers of a value, in order."""
-        key, letter = self.reference.text, self.letter
+        for number, cell in enumerate(self.cells(value)):
+            written, sides = self._number(cell.entry, cell.where, cell.seen)
+            if written is None:
+                continue
+            key = self.reference.text
+            claim = Claim(key, number, self.letter, cell.place, written, sides)
+            if claim.entry in before:
+                raise ReadError(f"{cell.where}: is claimed twice; keep one claim")
+            yield claim
+
+    def cells(self, value: object) -> Iterator[_Cell]:
+        """The cells of a value, in order."""
+        key = self.reference.text
         index = self._index(self.shape, self.reference)
         free = tuple(
             len(range(*i.indices(size)))
@@ -173,19 +212,13 @@ class _Reader:
         )
         entries = _entries(_levelled(value, free), free, key, self.reference.step, self.shape)
         base = self.evaluation.notation.index_base
-        for number, (inner, entry) in enumerate(zip(np.ndindex(*free), entries, strict=True)):
+        for inner, entry in zip(np.ndindex(*free), entries, strict=True):
             if isinstance(entry, list | tuple | Mapping):
                 raise ReadError(f"{key}: {size_of(free)} entries are needed, not more brackets")
             where = key if not inner else f"{key}, entry {','.join(str(i + base) for i in inner)}"
             rest = iter(inner)
             seen = tuple((i.start or 0) + next(rest) if isinstance(i, slice) else i for i in index)
-            written, sides = self._number(entry, where, seen)
-            if written is None:
-                continue
-            claim = Claim(key, number, letter, self._turned(seen), written, sides)
-            if claim.entry in before:
-                raise ReadError(f"{where}: is claimed twice; keep one claim")
-            yield claim
+            yield _Cell(where, seen, self._turned(seen), entry)
 
     def _number(
         self, entry: object, where: str, seen: Place
