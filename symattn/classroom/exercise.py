@@ -20,9 +20,11 @@ from symattn.classroom.task import Blank, Task
 from symattn.derivations import Evaluation, Given
 from symattn.errors import counted
 from symattn.evaluate.rules import operands
-from symattn.mistakes import Misconception
+from symattn.mistakes import MISCONCEPTIONS, Misconception
 from symattn.mistakes.base import SENSELESS
-from symattn.mistakes.hypotheses import Hypotheses, Hypothesis
+from symattn.mistakes.explanations import Explainer
+from symattn.mistakes.hypotheses import Hypothesis
+from symattn.mistakes.rewriting import misconception_of
 from symattn.sheets.worksheet import Worksheet, worksheet_of
 from symattn.step import leading_to
 
@@ -37,7 +39,9 @@ class Mistaken:
     misconception: Misconception
     #: The answers in whole units of a finer last digit; None for −∞.
     units: tuple[int | None, ...]
-    #: Finds them as they are written, when these are asked for.
+    #: The steps as they are done.
+    evaluation: Evaluation = field(repr=False)
+    #: Finds the answers as they are written, when these are asked for.
     find_answers: Callable[[], tuple[str, ...]] = field(repr=False)
 
     @cached_property
@@ -130,8 +134,12 @@ class Exercise:
     # ---- misconceptions -------------------------------------------------------------------------
 
     @cached_property
-    def _hypotheses(self) -> Hypotheses:
-        return Hypotheses(self.task.derivation, self.evaluation)
+    def explainer(self) -> Explainer:
+        """What tries the misconceptions that apply, those of the worksheet first."""
+        sheet = self.sheet
+        with sheet.in_file():
+            own = [misconception_of(*row) for row in sheet.misconceptions]
+        return Explainer(self.task.derivation, self.evaluation, (*own, *MISCONCEPTIONS))
 
     @cached_property
     def right(self) -> tuple[int | None, ...]:
@@ -141,16 +149,14 @@ class Exercise:
     @cached_property
     def mistaken(self) -> tuple[Mistaken, ...]:
         """The answers of each misconception that applies to these numbers."""
-        return tuple(filter(None, map(self._mistaken, self._hypotheses.singles)))
+        return tuple(filter(None, map(self._mistaken, self.explainer.singles)))
 
     def _mistaken(self, hypothesis: Hypothesis) -> Mistaken | None:
         """The answers of a misconception; None where it makes no sense with these numbers."""
-        given = {
-            x.name: self.evaluation.given[x.letter] for x in self._hypotheses.derivation.inputs
-        }
+        given = {x.name: self.evaluation.given[x.letter] for x in self.explainer.derivation.inputs}
         reached = hypothesis.reached
         try:
-            changed = self._hypotheses.evaluated(hypothesis, given).called_as(self.evaluation)
+            changed = self.explainer.evaluated(hypothesis, given).called_as(self.evaluation)
             units = tuple(
                 self._unit(changed, blank) if blank.letter in reached else right
                 for blank, right in zip(self.blanks, self.right, strict=True)
@@ -164,7 +170,7 @@ class Exercise:
                 for one, right in self.answers.items()
             )
 
-        return Mistaken(hypothesis.misconceptions[0], units, answers)
+        return Mistaken(hypothesis.misconceptions[0], units, changed, answers)
 
     def _unit(self, evaluation: Evaluation, blank: Blank) -> int | None:
         """An entry in finer units of its last digit, which only tell how far answers are apart."""

@@ -105,10 +105,12 @@ class Explainer(Hypotheses):
         policy: Policy,
         marks: Sequence[StepMark],
         first: str,
+        *,
+        pairs: bool = True,
     ) -> Explanations:
-        """What fits from the step `first` on, the simplest first."""
+        """What fits from the step `first` on, the simplest first; `pairs`: two misconceptions too."""
         cases = Cases(self, evaluation, claims, policy, marks)
-        return _Search(cases, first).explanations()
+        return _Search(cases, first, pairs).explanations()
 
 
 def cannot_tell(found: Sequence[Explanation]) -> tuple[str, ...]:
@@ -126,8 +128,8 @@ def cannot_tell(found: Sequence[Explanation]) -> tuple[str, ...]:
 class _Search:
     """What is tried on one sheet's claims, the simplest first."""
 
-    def __init__(self, cases: Cases, first: str) -> None:
-        self.cases, self.first = cases, first
+    def __init__(self, cases: Cases, first: str, pairs: bool) -> None:
+        self.cases, self.first, self.pairs = cases, first, pairs
         self.base = cases.base
 
     # ---- what is tried, the simplest first --------------------------------------------------
@@ -159,7 +161,7 @@ class _Search:
         yield only_slips
         cases = sorted((*cases, *rows), key=lambda case: -case.bits)
         spread = any(len({(x, e.place[:-1]) for x, e in case.roots}) > 1 for case in cases)
-        if spread:
+        if spread and self.pairs:
             yield [self.explanation(case) for case in self.cases.pairs(cases)[:MOST_SHOWN]]
         with_slips: list[Explanation] = []
         for case in cases[:2]:
@@ -167,7 +169,7 @@ class _Search:
             with_slips.append(self.explanation(case, rest.slips))
             if rest.complete:
                 yield with_slips[-1:]
-        if not spread:
+        if not spread and self.pairs:
             yield [self.explanation(case) for case in self.cases.pairs(cases)[:MOST_SHOWN]]
         yield with_slips[:1]
         if by_slips.slips:

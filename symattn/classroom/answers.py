@@ -1,0 +1,142 @@
+"""Answers: what a submission says of each blank of an exercise, and what it says besides.
+
+Only claims are answers. Other numbers than those that are given, another policy, another seed are
+reported, and change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from symattn.arithmetic.spelling import decimal_shown
+from symattn.arithmetic.written import BLANKS
+from symattn.claims.claims import claimed_cells
+from symattn.claims.entry_names import listed, turned
+from symattn.classroom.exercise import Exercise
+from symattn.classroom.submissions import Sheet, Submission
+from symattn.derivations import Place
+from symattn.errors import ReadError, counted
+from symattn.files.toml import parse
+
+#: The most characters of an answer that are read.
+_LONGEST = 400
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A text for each blank, "" for none, and the decimal sign of all; `remarks`: what else."""
+
+    texts: tuple[str, ...]
+    decimal: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is answered."""
+        return not any(self.texts)
+
+
+@dataclass(frozen=True)
+class AnswerSheet:
+    """The cells of an exercise that submissions fill in; made once for all of them."""
+
+    exercise: Exercise
+
+    @cached_property
+    def _number(self) -> Mapping[tuple[str, Place], int]:
+        """The number of each blank by letter and place."""
+        return {(x.letter, x.place): k for k, x in enumerate(self.exercise.blanks)}
+
+    @cached_property
+    def _facts(self) -> Mapping[str, object]:
+        return parse(self.exercise.sheet.text, self.exercise.sheet.name)
+
+    @cached_property
+    def _tables(self) -> Sequence[tuple[str, Place]]:
+        """The letter of each table that is handed out, and the head that it is of."""
+        found = []
+        for name in self.exercise.steps:
+            letter = self.exercise.evaluation[name].step.letter
+            heads = self.exercise.evaluation.shape(letter)[:-2]
+            found += [(letter, (head,) if heads else ()) for head in range(*heads or (1,))]
+        return found
+
+    def read(self, submission: Submission) -> Answers:
+        """What a submission answers; nothing in it is refused, and nothing but claims is used."""
+        remarks: list[str] = []
+        cells = dict(self._claimed(submission.claims, remarks))
+        for cell, entry in self._filled_in(submission.tables, remarks):
+            cells.setdefault(cell, entry)
+        texts = [""] * len(self.exercise.blanks)
+        for cell, entry in cells.items():
+            if (number := self._number.get(cell)) is not None:
+                texts[number] = _text(entry)
+        remarks += self._changed(submission.others)
+        decimal = self.exercise.sheet.decimal or decimal_shown(texts)
+        return Answers(tuple(texts), decimal, tuple(remarks))
+
+    def _claimed(
+        self, claims: Mapping[str, object], remarks: list[str]
+    ) -> Iterator[tuple[tuple[str, Place], object]]:
+        """The cells that are claimed by name; what names none is remarked on."""
+        unknown = []
+        for key, value in claims.items():
+            try:
+                for letter, place, entry in claimed_cells(key, value, self.exercise.evaluation):
+                    yield (letter, place), entry
+            except ReadError as error:
+                if isinstance(value, str | int | None):
+                    unknown.append(key)
+                else:
+                    remarks.append(f"{error}; it is not read")
+        if unknown:
+            remarks.append(f"{listed(unknown)}: no entry of the exercise; not read")
+
+    def _filled_in(
+        self, tables: Sequence[Sheet], remarks: list[str]
+    ) -> Iterator[tuple[tuple[str, Place], object]]:
+        """The cells of tables that stand in the order in which they were handed out."""
+        evaluation = self.exercise.evaluation
+        for (letter, head), table in zip(self._tables, tables, strict=False):
+            shape = turned(evaluation.shape(letter)[-2:], evaluation.notation)
+            found = len(table.cells), *{len(row) for row in table.cells}
+            if found != shape:
+                name = evaluation.item(letter).name
+                remarks.append(f"the table of {name} has other rows or columns; it is not read")
+                continue
+            for i, row in enumerate(table.cells):
+                for j, entry in enumerate(row):
+                    place = turned((i, j), evaluation.notation)
+                    yield (letter, (*head, *place)), entry
+        if tables and len(tables) != len(self._tables):
+            asked = counted(len(self._tables), "table")
+            remarks.append(f"{counted(len(tables), 'table')} where the exercise has {asked}")
+
+    def _changed(self, others: Mapping[str, object]) -> Iterator[str]:
+        """What a worksheet says of itself otherwise than the exercise does."""
+        facts, seed = others.get("exercise"), self.exercise.sheet.exercise.get("seed")
+        own = facts.get("seed") if isinstance(facts, Mapping) else None
+        if own is not None and own != seed:
+            yield f"answers the exercise of seed {own}, not {seed}"
+        ours = self._facts
+        other = [
+            name
+            for name in (*_COMPARED, *(x for x in others if x not in (*_COMPARED, *_LEFT)))
+            if name in others and others[name] != ours.get(name, {})
+        ]
+        if other:
+            words = listed(other, len(other))
+            yield f"has a {words} of its own, which {'is' if len(other) == 1 else 'are'} not used"
+
+
+#: Tables that are compared first, and those that may be what they like.
+_COMPARED = ("given", "attention", "policy", "notation")
+_LEFT = ("exercise", "title", "claims", "schema")
+
+
+def _text(entry: object) -> str:
+    """What stands in a cell, "" for nothing."""
+    text = "" if entry is None else str(entry).strip()
+    return "" if text in BLANKS else text[:_LONGEST]

@@ -1,0 +1,157 @@
+"""Records: what is known of a submission once it is marked; every report is made of these.
+
+A record is plain data, so that it is kept in a journal and sent between machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any
+
+from symattn.classroom.answers import Answers, AnswerSheet
+from symattn.classroom.exercise import Exercise
+from symattn.classroom.judge import Judge, Judgement
+from symattn.classroom.scheme import Points, Scheme
+from symattn.classroom.submissions import Submission
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One blank: its name, what was answered, the verdict, its points of how many, and why."""
+
+    entry: str
+    answer: str
+    verdict: str
+    points: Fraction
+    most: Fraction
+    remark: str = ""
+
+    @property
+    def step(self) -> str:
+        """The name of its step."""
+        return self.entry.partition("[")[0]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A submission as it is marked; `fault` says why nothing could be marked."""
+
+    student: str
+    source: str
+    key: str = ""
+    submitted: str = ""
+    marks: tuple[Mark, ...] = ()
+    #: Name, what was done instead, what to tell: of each explanation of the first mistake.
+    mistakes: tuple[tuple[str, str, str], ...] = ()
+    remarks: tuple[str, ...] = ()
+    fault: str = ""
+    #: The share of its points that a late submission keeps.
+    share: Fraction = Fraction(1)
+
+    @property
+    def points(self) -> Fraction:
+        """All points."""
+        return self.share * sum((mark.points for mark in self.marks), Fraction(0))
+
+    @property
+    def most(self) -> Fraction:
+        """The points of a sheet on which all is right."""
+        return sum((mark.most for mark in self.marks), Fraction(0))
+
+    @property
+    def steps(self) -> Mapping[str, tuple[Fraction, Fraction]]:
+        """The points of each step, of how many."""
+        found: dict[str, tuple[Fraction, Fraction]] = {}
+        for mark in self.marks:
+            points, most = found.get(mark.step, (Fraction(0), Fraction(0)))
+            found[mark.step] = points + mark.points, most + mark.most
+        return found
+
+    def data(self) -> dict[str, Any]:
+        """The record as JSON has it."""
+        return {key: _plain(value) for key, value in asdict(self).items()}
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Record:
+        """A record from what `data` gave."""
+        marks = (
+            Mark(
+                **{
+                    **mark,
+                    "points": Fraction(mark["points"]),
+                    "most": Fraction(mark["most"]),
+                }
+            )
+            for mark in data["marks"]
+        )
+        return cls(
+            **{
+                **data,
+                "marks": tuple(marks),
+                "mistakes": tuple(map(tuple, data["mistakes"])),
+                "remarks": tuple(data["remarks"]),
+                "share": Fraction(data["share"]),
+            }
+        )
+
+
+def _plain(value: Any) -> Any:
+    """Nested data with fractions as texts."""
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return str(value) if isinstance(value, Fraction) else value
+
+
+class Marking:
+    """Marks submissions of one exercise by a scheme; made once for all of them."""
+
+    def __init__(self, exercise: Exercise, scheme: Scheme, explain: bool = True) -> None:
+        counting = scheme.answers
+        self.exercise, self.scheme = exercise, scheme
+        self.sheet = AnswerSheet(exercise)
+        self.judge = Judge(exercise, counting.digits, counting.tolerance, explain)
+        self.points: Points = scheme.of(exercise)
+        self.names = [exercise.name(blank) for blank in exercise.blanks]
+
+    def record(self, submission: Submission) -> Record:
+        """What a submission is worth. What cannot be read is a record with a fault."""
+        if submission.fault:
+            return self._record(submission, Answers(("",) * len(self.names)), submission.fault)
+        answers = self.sheet.read(submission)
+        return self._record(submission, answers, "nothing is answered" * answers.is_empty)
+
+    def _record(self, submission: Submission, answers: Answers, fault: str) -> Record:
+        judgement = self.judge.judge(answers)
+        when = submission.submitted
+        return Record(
+            submission.student,
+            submission.source,
+            submission.key,
+            "" if when is None else when.isoformat(),
+            self.marks(answers, judgement),
+            tuple((one.name, one.instead, one.tell) for one in judgement.mistakes),
+            answers.remarks,
+            fault,
+            self.scheme.attempts.share(submission.student, when),
+        )
+
+    def marks(self, answers: Answers, judgement: Judgement) -> tuple[Mark, ...]:
+        """The marks of answers as they are judged."""
+        given = self.points.given(judgement, self.judge.steps)
+        return tuple(
+            Mark(name, text, verdict, points, most, judgement.remarks.get(number, ""))
+            for number, (name, text, verdict, points, most) in enumerate(
+                zip(
+                    self.names,
+                    answers.texts,
+                    judgement.verdicts,
+                    given,
+                    self.points.each,
+                    strict=True,
+                )
+            )
+        )

@@ -1,0 +1,249 @@
+"""The scheme: how many points an answer has, and what counts as an answer.
+
+A file in TOML; without one each blank has a point::
+
+    total = 10                        # what all points together are scaled to
+
+    [points]                          # of a step, a row or an entry, shared by its blanks
+    scores = 2
+    weights = 4
+    "output[1,:]" = 1
+
+    [answers]
+    digits = 3                        # decimals that count; the exercise's
+    tolerance = 1                     # units of the last one that an answer may be off
+    by = "step"                       # a step has its points whole or not at all; or "entry"
+    follow_through = 1                # the share that what follows from a mistake has
+
+    [attempts]
+    count = "best"                    # of several submissions: "best", "last" or "first"
+    due = 2026-12-01T12:00:00
+    late = 0.5                        # the share that a late one keeps
+    extra_time = { "Ada Lovelace" = 30 }   # minutes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from symattn.claims.references import entries_of, named
+from symattn.classroom.exercise import Exercise
+from symattn.classroom.judge import SOUND, Judgement
+from symattn.derivations import Evaluation, Place
+from symattn.errors import ReadError, SymattnError, located, nearest, quote
+from symattn.files.named import read_text
+from symattn.files.toml import parse
+
+#: Which of several submissions counts, and what has points by itself.
+COUNTS, BY = ("best", "last", "first"), ("entry", "step")
+
+#: The most points of an entry or a step, decimals, units and minutes.
+_MOST_POINTS, _MOST_DIGITS, _MOST_UNITS, _MOST_MINUTES = 10_000, 12, 1000, 1_000_000
+
+_Table = TypeVar("_Table")
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The table ``[answers]``: what counts as an answer, and what one that follows has."""
+
+    digits: int | None = None
+    tolerance: int = 0
+    by: str = "entry"
+    follow_through: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        if self.digits is not None:
+            _whole("digits", self.digits, _MOST_DIGITS)
+        _whole("tolerance", self.tolerance, _MOST_UNITS)
+        _one_of("by", self.by, BY)
+        object.__setattr__(self, "follow_through", _share("follow_through", self.follow_through))
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """The table ``[attempts]``: which submission counts, and what one that is late keeps."""
+
+    count: str = "last"
+    due: datetime | None = None
+    late: Fraction = Fraction(0)
+    extra_time: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _one_of("count", self.count, COUNTS)
+        object.__setattr__(self, "late", _share("late", self.late))
+        if self.due is not None and not isinstance(self.due, datetime):
+            raise ReadError(f"due = {quote(self.due)}: write a date and a time of day")
+        if not isinstance(self.extra_time, Mapping):
+            raise ReadError('extra_time: write { "Ada Lovelace" = 30 }, in minutes')
+        for minutes in self.extra_time.values():
+            _whole("extra_time", minutes, _MOST_MINUTES)
+
+    def share(self, student: str, submitted: datetime | None) -> Fraction:
+        """The share of the points that a submission keeps: all, unless it is late."""
+        if self.due is None or submitted is None:
+            return Fraction(1)
+        due = self.due + timedelta(minutes=self.extra_time.get(student, 0))
+        if (due.tzinfo is None) != (submitted.tzinfo is None):  # as the clock of the place shows it
+            due, submitted = due.replace(tzinfo=None), submitted.replace(tzinfo=None)
+        return Fraction(1) if submitted <= due else self.late
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How many points answers have; `text` is the file that it was read from."""
+
+    points: Mapping[str, Fraction] = field(default_factory=dict)
+    total: Fraction | None = None
+    answers: Counting = field(default_factory=Counting)
+    attempts: Attempts = field(default_factory=Attempts)
+    text: str = ""
+
+    def of(self, exercise: Exercise) -> Points:
+        """The points of an exercise. Raises `ReadError` where the scheme is of another one."""
+        return Points(self, tuple(self._each(exercise)))
+
+    def _each(self, exercise: Exercise) -> Iterator[Fraction]:
+        """The points of each blank, of all `total` if there is one."""
+        blanks = exercise.blanks
+        shares = [Fraction(0) if self.points else Fraction(1)] * len(blanks)
+        evaluation = exercise.evaluation
+        for key, points in self.points.items():
+            with located("points"):
+                step, places = _places(key, evaluation)
+            mine = [k for k, one in enumerate(blanks) if one.step == step and one.place in places]
+            if not mine:
+                asked = ", ".join(exercise.steps)
+                raise ReadError(f"points: {key} is not asked for; there are points for {asked}")
+            for number in mine:
+                shares[number] += points / len(mine)
+        whole = sum(shares, Fraction(0))
+        scale = Fraction(1) if self.total is None or not whole else self.total / whole
+        yield from (share * scale for share in shares)
+
+
+@dataclass(frozen=True)
+class Points:
+    """The points of each blank of an exercise."""
+
+    scheme: Scheme
+    each: tuple[Fraction, ...]
+
+    @property
+    def whole(self) -> Fraction:
+        """What a sheet has on which all is right."""
+        return sum(self.each, Fraction(0))
+
+    def given(self, judgement: Judgement, steps: Sequence[str]) -> tuple[Fraction, ...]:
+        """What each answer has; `steps` are those of the blanks."""
+        counting = self.scheme.answers
+        shares = [_worth(verdict, counting) for verdict in judgement.verdicts]
+        if counting.by == "step":
+            least: dict[str, Fraction] = {}
+            for step, share in zip(steps, shares, strict=True):
+                least[step] = min(share, least.get(step, share))
+            shares = [least[step] for step in steps]
+        return tuple(share * one for share, one in zip(shares, self.each, strict=True))
+
+
+def _places(key: str, evaluation: Evaluation) -> tuple[str, list[Place]]:
+    """The step that a key names, and the places of its entries, or of all."""
+    try:
+        where = named(key, evaluation, evaluation.notation)
+        if where.index:
+            return entries_of(where, evaluation, evaluation.notation)
+        step = evaluation[where.step]
+        return step.name, [*np.ndindex(*step.shape)]
+    except ReadError:
+        raise
+    except SymattnError as error:
+        raise ReadError(str(error)) from None
+
+
+def _worth(verdict: str, counting: Counting) -> Fraction:
+    """The share of its points that an answer has."""
+    if verdict == "follows":
+        return counting.follow_through
+    return Fraction(verdict in SOUND)
+
+
+# ---- the file ------------------------------------------------------------------------------------
+
+
+def read_scheme(file: str | Path) -> Scheme:
+    """The scheme of a file. Raises `ReadError` with the file and what is wrong in it."""
+    text = read_text(Path(file), str(file))
+    with located(str(file)):
+        return scheme_of(text)
+
+
+def scheme_of(text: str) -> Scheme:
+    """The scheme of a text in TOML.
+
+    >>> scheme_of("points = {weights = 4}").points
+    {'weights': Fraction(4, 1)}
+    """
+    data = parse(text, "scheme")
+    _known(data, ("total", "points", "answers", "attempts"), "a scheme")
+    points = data.get("points", {})
+    if not isinstance(points, Mapping):
+        raise ReadError("points: write a table, as [points] and weights = 4 below it")
+    return Scheme(
+        {key: _points(key, value) for key, value in points.items()},
+        None if "total" not in data else _points("total", data["total"]),
+        _table(Counting, data, "answers"),
+        _table(Attempts, data, "attempts"),
+        text,
+    )
+
+
+def _table(kind: type[_Table], data: Mapping[str, object], name: str) -> _Table:
+    """A table of a scheme."""
+    table: Any = data.get(name, {})
+    if not isinstance(table, Mapping):
+        raise ReadError(f"{name}: write a table, as [{name}] on a line of its own")
+    _known(table, [one.name for one in fields(kind)], f"[{name}]")  # type: ignore[arg-type]
+    return kind(**table)
+
+
+def _known(table: Mapping[str, object], names: Sequence[str], where: str) -> None:
+    for key in table:
+        if key not in names:
+            raise ReadError(f"{quote(key)} is no key of {where}{nearest(key, names)}")
+
+
+def _points(key: str, value: object) -> Fraction:
+    """Points: a number that is not negative, as it is written."""
+    if type(value) is int or isinstance(value, Decimal):
+        points = Fraction(value)
+        if 0 <= points <= _MOST_POINTS:
+            return points
+    raise ReadError(f"{key} = {quote(value)}: points are a number from 0 to {_MOST_POINTS}")
+
+
+def _share(key: str, value: object) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    if type(value) is int or isinstance(value, Decimal):
+        share = Fraction(value)
+        if 0 <= share <= 1:
+            return share
+    raise ReadError(f"{key} = {quote(value)}: give a share from 0 to 1")
+
+
+def _whole(key: str, value: object, most: int) -> None:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ReadError(f"{key} = {quote(value)}: give a whole number from 0 to {most}")
+
+
+def _one_of(key: str, value: object, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ReadError(f"{key} = {quote(value)}: use {', '.join(choices)}")
