@@ -6,9 +6,9 @@ reported, and change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import BLANKS
@@ -22,6 +22,9 @@ from symattn.files.toml import parse
 
 #: The most characters of an answer that are read.
 _LONGEST = 400
+
+#: How many keys of submissions are remembered.
+_KEYS = 4096
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,20 @@ class AnswerSheet:
             found += [(letter, (head,) if heads else ()) for head in range(*heads or (1,))]
         return found
 
+    @cached_property
+    def cell(self) -> Callable[[str], tuple[str, Place] | None]:
+        """The cell that a key such as ``weights[1,2]`` names, None where it names none."""
+
+        @lru_cache(_KEYS)
+        def named(key: str) -> tuple[str, Place] | None:
+            try:
+                ((letter, place, _),) = claimed_cells(key, "?", self.exercise.evaluation)
+            except (ReadError, ValueError):
+                return None
+            return letter, place
+
+        return named
+
     def read(self, submission: Submission) -> Answers:
         """What a submission answers; nothing in it is refused, and nothing but claims is used."""
         remarks: list[str] = []
@@ -84,13 +101,15 @@ class AnswerSheet:
         unknown = []
         for key, value in claims.items():
             try:
-                for letter, place, entry in claimed_cells(key, value, self.exercise.evaluation):
-                    yield (letter, place), entry
-            except ReadError as error:
-                if isinstance(value, str | int | None):
+                if isinstance(value, list | Mapping):
+                    for letter, place, entry in claimed_cells(key, value, self.exercise.evaluation):
+                        yield (letter, place), entry
+                elif (cell := self.cell(key)) is None:
                     unknown.append(key)
                 else:
-                    remarks.append(f"{error}; it is not read")
+                    yield cell, value
+            except ReadError as error:
+                remarks.append(f"{error}; it is not read")
         if unknown:
             remarks.append(f"{listed(unknown)}: no entry of the exercise; not read")
 

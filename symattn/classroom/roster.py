@@ -34,7 +34,7 @@ def students_in(file: str, seed: int) -> Iterator[tuple[str, str, int]]:
                 student = row[0].strip() if row else ""
                 if not student or (number == 1 and student.lower() in _HEADS):
                     continue
-                name = _file_name(label_of(student, f"line {number}"))
+                name = file_name(label_of(student, f"line {number}"))
                 if name in seen:
                     other = "" if seen[name] == student else f" of {seen[name]}"
                     raise ReadError(f"line {number}: {student} has the file{other} already, {name}")
@@ -48,10 +48,10 @@ def students_in(file: str, seed: int) -> Iterator[tuple[str, str, int]]:
             raise ReadError("no name stands in its first column")
 
 
-def _file_name(student: str) -> str:
+def file_name(student: str) -> str:
     """A name that is one on every file system: letters, digits and hyphens.
 
-    >>> _file_name("Ada Lovelace"), _file_name("../Émilie"), _file_name("李")
+    >>> file_name("Ada Lovelace"), file_name("../Émilie"), file_name("李")
     ('ada-lovelace', 'emilie', 'student-9beea891')
     """
     plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode().lower()

@@ -1,0 +1,93 @@
+"""The exercises of a class: one for all, or one for each student in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from symattn.classroom.exercise import Exercise
+from symattn.classroom.records import Marking
+from symattn.classroom.roster import file_name
+from symattn.classroom.scheme import Scheme
+from symattn.classroom.submissions import Submission
+from symattn.errors import SymattnError
+from symattn.sheets.worksheet import Worksheet, read_worksheet
+
+#: How many exercises are held at once, ready to be marked.
+_HELD = 64
+
+
+@dataclass(frozen=True)
+class Exercises:
+    """Which exercise a submission answers; `one` has the file of each, by its student."""
+
+    by_student: Mapping[str, Path]
+    scheme: Scheme
+
+    @classmethod
+    def at(cls, path: str | Path, scheme: Scheme) -> Exercises:
+        """The exercise of a file, or those of a folder, but for keys.
+
+        Raises `SymattnError` where there is none, or one has no blanks.
+        """
+        place = Path(path)
+        if not place.is_dir():
+            return cls({"": place}, scheme)
+        files = sorted(x for x in place.glob("*.toml") if not x.stem.endswith("-key"))
+        if not files:
+            raise SymattnError(f"{path}: holds no exercise; write them with --format toml")
+        found: dict[str, Path] = {}
+        for file in files:
+            student = str(read_worksheet(file).exercise.get("student", file.stem))
+            for name in _called(student):
+                found.setdefault(name, file)
+        return cls(found, scheme)
+
+    @cached_property
+    def are_one(self) -> bool:
+        """Whether everybody has the same exercise."""
+        return [*self.by_student] == [""]
+
+    def marking(self, submission: Submission) -> Marking | None:
+        """What marks a submission; None where no exercise is its student's."""
+        student = "" if self.are_one else who(submission.student)
+        file = self.by_student.get(student)
+        return None if file is None else self.of_file(file)
+
+    @cached_property
+    def of_file(self) -> _OfFile:
+        """What marks answers to the exercise of a file; the last ones are kept."""
+        return _OfFile(self.scheme)
+
+
+class _OfFile:
+    def __init__(self, scheme: Scheme) -> None:
+        self._made = lru_cache(_HELD)(lambda file: Marking(_read(file), scheme))
+
+    def __call__(self, file: Path) -> Marking:
+        return self._made(file)
+
+
+def _read(file: Path) -> Exercise:
+    """The exercise of a file. Raises `ReadError` for a worksheet without blanks."""
+    sheet: Worksheet = read_worksheet(file)
+    with sheet.in_file():
+        return Exercise.of(sheet)
+
+
+def who(student: str) -> str:
+    """A name without what learning platforms leave out of it: spaces, accents, capitals.
+
+    >>> who("Émilie du Châtelet"), who("lovelaceada")
+    ('emilieduchatelet', 'lovelaceada')
+    """
+    return file_name(student).replace("-", "")
+
+
+def _called(student: str) -> Iterator[str]:
+    """The name as it may stand in a list: with the family name first, too."""
+    words = file_name(student).split("-")
+    for first in range(len(words)):
+        yield "".join((*words[first:], *words[:first]))
