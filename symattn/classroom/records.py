@@ -119,13 +119,11 @@ class Marking:
 
     def record(self, submission: Submission) -> Record:
         """What a submission is worth. What cannot be read is a record with a fault."""
-        if submission.fault:
-            return self._record(submission, Answers(("",) * len(self.names)), submission.fault)
         answers = self.sheet.read(submission)
-        return self._record(submission, answers, "nothing is answered" * answers.is_empty)
+        return self.record_of(submission, answers, self.judge.judge(answers))
 
-    def _record(self, submission: Submission, answers: Answers, fault: str) -> Record:
-        judgement = self.judge.judge(answers)
+    def record_of(self, submission: Submission, answers: Answers, judgement: Judgement) -> Record:
+        """The record of answers as they are judged."""
         when = submission.submitted
         return Record(
             submission.student,
@@ -135,7 +133,7 @@ class Marking:
             self.marks(answers, judgement),
             tuple((one.name, one.instead, one.tell) for one in judgement.mistakes),
             answers.remarks,
-            fault,
+            submission.fault or "nothing is answered" * answers.is_empty,
             self.scheme.attempts.share(submission.student, when),
         )
 
