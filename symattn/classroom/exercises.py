@@ -11,7 +11,7 @@ from symattn.classroom.exercise import Exercise
 from symattn.classroom.records import Marking
 from symattn.classroom.roster import file_name
 from symattn.classroom.scheme import Scheme
-from symattn.classroom.submissions import Submission
+from symattn.classroom.submission import Submission
 from symattn.errors import SymattnError
 from symattn.sheets.worksheet import Worksheet, read_worksheet
 

@@ -24,7 +24,7 @@ from symattn.arithmetic.written import Written, read_written
 from symattn.claims.claims import arrays_of, read_claims
 from symattn.claims.lines import last_side
 from symattn.claims.policy import Policy
-from symattn.classroom.answers import Answers
+from symattn.classroom.answered import Answers
 from symattn.classroom.exercise import FINER, Exercise, Mistaken
 from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, Undecided

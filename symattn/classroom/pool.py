@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeAlias
 
 from symattn.budget import limited
-from symattn.classroom.answers import Answers
+from symattn.classroom.answered import Answers
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.journal import key_of
 from symattn.classroom.judge import Judge, Judgement

@@ -13,7 +13,7 @@ from math import isfinite
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.classroom.answers import Answers
+from symattn.classroom.answered import Answers
 from symattn.classroom.draws import Draws
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.records import Marking

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from symattn.classroom.answers import Answers, AnswerSheet
+from symattn.classroom.answered import Answers, AnswerSheet
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.judge import Judge, Judgement
 from symattn.classroom.scheme import Points, Scheme
-from symattn.classroom.submissions import Submission
+from symattn.classroom.submission import Submission
 
 
 @dataclass(frozen=True)

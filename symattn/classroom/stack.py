@@ -15,13 +15,13 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, TypeVar
 
-from symattn.classroom.answers import Answers
+from symattn.classroom.answered import Answers
 from symattn.classroom.exercises import Exercises, who
 from symattn.classroom.journal import Journal
 from symattn.classroom.judge import Judgement
 from symattn.classroom.pool import Asked, Judged, Pool
 from symattn.classroom.records import Marking, Record
-from symattn.classroom.submissions import Submission
+from symattn.classroom.submission import Submission
 from symattn.doors import Failure
 from symattn.errors import counted
 

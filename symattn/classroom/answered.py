@@ -15,7 +15,7 @@ from symattn.arithmetic.written import BLANKS
 from symattn.claims.claims import claimed_cells
 from symattn.claims.entry_names import listed, turned
 from symattn.classroom.exercise import Exercise
-from symattn.classroom.submissions import Sheet, Submission
+from symattn.classroom.submission import Sheet, Submission
 from symattn.derivations import Place
 from symattn.errors import ReadError, counted
 from symattn.files.toml import parse
