@@ -1,0 +1,301 @@
+"""A table of a class, one row a submission: CSV, read row by row, or Parquet, by groups of rows.
+
+Columns that say who a student is are known by their heads, as Moodle, Canvas, Brightspace and
+Google Forms write them; every other head that can name an entry or a step is a claim.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from io import TextIOWrapper
+from typing import Any, BinaryIO
+
+from symattn.classroom.answers import joined, mark_in, text_of
+from symattn.classroom.submission import Submission, cell, cells, is_name, name_of
+from symattn.errors import ReadError, needing
+from symattn.files.named import LIMITS
+from symattn.printable import printable, said_by
+
+#: What a head may be, in small letters, by what stands below it; the first that is there counts.
+HEADS: Mapping[str, tuple[str, ...]] = {
+    "student": ("student", "name", "full name", "student name", "learner", "participant"),
+    "first": ("first name", "firstname", "given name", "forename"),
+    "last": ("last name", "lastname", "surname", "family name"),
+    "key": ("id", "student id", "user id", "id number", "orgdefinedid", "sis_id", "sis user id"),
+    "login": ("username", "user name", "sis login id", "login", "email", "email address", "e-mail"),
+    "submitted": ("submitted", "submitted at", "completed", "time", "timestamp", "date"),
+}
+_PARTS = {head: part for part, heads in HEADS.items() for head in heads}
+
+#: Times as systems write them, beside those of ISO 8601; those that read two ways are not read.
+_TIMES = (
+    "%d %B %Y, %I:%M %p",  # Moodle
+    "%d %B %Y, %H:%M",
+    "%d %B %Y %I:%M %p",
+    "%b %d, %Y %I%M %p",  # Brightspace
+    "%d %b %Y %I-%M %p",
+    "%B %d, %Y %I:%M %p",
+    "%Y-%m-%d-%H-%M-%S",  # Blackboard
+    "%Y/%m/%d %I:%M:%S %p",  # Google Forms
+    "%Y/%m/%d %H:%M:%S",
+)
+
+#: A question of Canvas: its number stands before its text.
+_NUMBERED = re.compile(r"[0-9]+: ")
+
+#: The row of Canvas that is no student.
+_NO_STUDENT = "points possible"
+
+#: The most lines of a row, and the rows of Parquet that are read at once.
+_LINES, _ROWS = 200, 1000
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a table hold, by their places."""
+
+    parts: Mapping[str, Sequence[int]]
+    claims: Mapping[int, str]
+    others: Mapping[int, str]
+
+    @classmethod
+    def of(cls, heads: Sequence[str]) -> Columns:
+        """Raises `ReadError` where neither students nor answers have a column."""
+        parts: dict[str, list[int]] = {}
+        claims, others = dict[int, str](), dict[int, str]()
+        for place, written in enumerate(heads):
+            head = _NUMBERED.sub("", written.strip(), count=1)
+            if part := _PARTS.get(head.lower()):
+                parts.setdefault(part, []).append(place)
+            else:
+                (claims if is_name(head) and head not in claims.values() else others)[place] = head
+        for part, places in parts.items():
+            places.sort(key=lambda place: HEADS[part].index(heads[place].strip().lower()))
+        if not parts.keys() & {"student", "first", "last", "key", "login"}:
+            raise ReadError("no head says who the students are; name a column student")
+        return cls(parts, claims, others)
+
+    def submission(self, source: str, row: Sequence[object]) -> Submission | None:
+        """A row; None for one that is no student's."""
+        student, key, login = (self._said(part, row) for part in ("student", "key", "login"))
+        names = (self._said("first", row), self._said("last", row))
+        student = student or " ".join(filter(None, names)) or login
+        if student.lower() == _NO_STUDENT or not any(row):
+            return None
+        found = Submission(source, key=printable((key or login)[:80]))
+        try:
+            claims = {name: _cells(row, place) for place, name in self.claims.items()}
+            others = {head: _cells(row, place) for place, head in self.others.items()}
+            submitted = time_of(self._said("submitted", row))
+            return Submission(source, name_of(student), claims, (), others, submitted, found.key)
+        except ReadError as error:
+            return found.failed(error)
+
+    def _said(self, part: str, row: Sequence[object]) -> str:
+        """The first cell of a kind that is not empty, without Brightspace's # before it."""
+        for place in self.parts.get(part, ()):
+            text = str(row[place]).strip().removeprefix("#") if place < len(row) else ""
+            if text:
+                return text
+        return ""
+
+
+def _cells(row: Sequence[object], place: int) -> object:
+    """What a row has in a place, as texts."""
+    value = row[place] if place < len(row) else ""
+    return cell(value) if isinstance(value, str) else cells(value)
+
+
+def time_of(text: str) -> datetime | None:
+    """The time that a text is, if it can be read in one way only.
+
+    >>> time_of("2026-10-03 10:03:22 UTC").isoformat()
+    '2026-10-03T10:03:22+00:00'
+    >>> time_of("3 October 2026, 10:03 AM").isoformat()
+    '2026-10-03T10:03:00'
+    >>> time_of("Sep 24, 2024 926 PM").isoformat(), time_of("3/10/2026")
+    ('2024-09-24T21:26:00', None)
+    """
+    text = re.sub(r" UTC\Z", "+00:00", text[:60])
+    text = re.sub(r" ([0-9])([0-9]{2} [AP]M)\Z", r" 0\1\2", text)
+    with suppress(ValueError):
+        return datetime.fromisoformat(text)
+    for form in _TIMES:
+        with suppress(ValueError):
+            return datetime.strptime(text, form)
+    return None
+
+
+# ---- CSV -----------------------------------------------------------------------------------------
+
+
+def in_csv(file: BinaryIO, name: str) -> Iterator[Submission]:
+    """The rows of a CSV file; what is wrong with one is its own fault."""
+    columns: Columns | None = None
+    width = 0
+    for number, (row, remark) in _records(_lines(file)):
+        source = f"{name}: line {number}"
+        if isinstance(row, ReadError):
+            yield Submission(source).failed(row)
+        elif columns is None:
+            heads = joined(row)
+            try:
+                columns, width = Columns.of(heads), len(heads)
+            except ReadError as error:
+                yield Submission(source).failed(error)
+                return
+        elif any(row[width:]):
+            told = f"has {len(row)} cells below {width} heads; put cells with commas in quotes"
+            yield Submission(source).failed(ReadError(told))
+        elif found := columns.submission(source, row):
+            yield replace(found, remark=remark) if remark else found
+    if columns is None:
+        yield Submission(name, fault="is empty")
+
+
+def _lines(file: BinaryIO) -> Iterator[str]:
+    """Lines, of which those that are no UTF-8 keep their bytes; one that is too long is cut."""
+    wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    file.seek(0)
+    encoding, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
+    text = TextIOWrapper(file, encoding, errors, newline="")
+    most = LIMITS.answers_row
+    for line in iter(partial(text.readline, most), ""):
+        yield line
+        rest = line
+        while len(rest) == most and not rest.endswith("\n"):
+            rest = text.readline(most)
+
+
+def _records(lines: Iterator[str]) -> Iterator[tuple[int, tuple[list[str] | ReadError, str]]]:
+    """Rows with the number of their first line, and a remark.
+
+    A quote that is never closed would make one cell of all that follows: a row of several lines
+    that is wrong is read again, its first line for itself.
+    """
+    again, taken = deque[str](), list[str]()
+    number, mark, width = 1, "", 0
+
+    def fed() -> Iterator[str]:
+        while len(taken) < _LINES:
+            line = again.popleft() if again else next(lines, None)
+            if line is None:
+                return
+            taken.append(line)
+            yield line
+
+    while True:
+        if not mark:
+            first = next(lines, None)
+            if first is None:
+                return
+            if re.fullmatch(r"sep=.\r?\n?", first):
+                mark, number = first[4], 2
+                continue
+            mark = mark_in(first)
+            again.append(first)
+        rows = csv.reader(fed(), delimiter=mark, strict=True)
+        while True:
+            taken.clear()
+            try:
+                row = next(rows, None)
+            except csv.Error:
+                row = []
+            if row is None:
+                return
+            if (bad := len(taken) > 1 and len(row) != width) or not row:
+                break
+            width = width or len(joined(row))
+            yield number, _decoded(row)
+            number += len(taken)
+        if bad or taken:
+            again.extendleft(reversed(taken[1:]))
+            yield from ((number, one) for one in _alone(taken[0], mark))
+            number += 1
+
+
+def _alone(line: str, mark: str) -> Iterator[tuple[list[str] | ReadError, str]]:
+    """A line for itself, whatever its quotes are; nothing for one that is blank."""
+    if len(line) >= LIMITS.answers_row:
+        most = f"more than {LIMITS.answers_row:,} characters are too many for a row"
+        yield ReadError(most), ""
+    elif line.strip():
+        try:
+            yield _decoded(next(csv.reader([line], delimiter=mark)))
+        except csv.Error as error:
+            yield ReadError(f"is no CSV: {error}"), ""
+
+
+def _decoded(row: list[str]) -> tuple[list[str] | ReadError, str]:
+    """Cells without bytes that are no UTF-8."""
+    text = "\x1f".join(row)
+    if text.isascii():
+        return row, ""
+    try:
+        text.encode()
+        return row, ""
+    except UnicodeEncodeError:
+        text, remark = text_of(text.encode("utf-8", "surrogateescape"))
+        return text.split("\x1f"), remark
+
+
+# ---- Parquet -------------------------------------------------------------------------------------
+
+
+def in_parquet(file: BinaryIO, name: str) -> Iterator[Submission]:
+    """The rows of a Parquet file, a few at a time. Raises `MissingExtra` without pyarrow."""
+    with needing(name, "pyarrow", "symattn[parquet]"):
+        from pyarrow import parquet
+    number = 1
+    try:
+        table = parquet.ParquetFile(file)
+        sizes = [table.metadata.row_group(k).total_byte_size for k in range(table.num_row_groups)]
+        if max(sizes, default=0) > LIMITS.row_group:
+            raise ReadError(f"a group of rows has more than {LIMITS.row_group:,} bytes")
+        columns = Columns.of(table.schema_arrow.names)
+        for batch in table.iter_batches(_ROWS, use_threads=False):
+            texts = [_texts(column) for column in batch.columns]
+            for row in zip(*texts, strict=True):
+                if found := columns.submission(f"{name}: row {number}", row):
+                    yield found
+                number += 1
+    except ReadError as error:
+        yield Submission(name).failed(error)
+    except Exception as error:  # pyarrow raises what its parts raise
+        yield Submission(f"{name}: row {number}", fault=f"cannot be read: {said_by(error)}")
+
+
+def _texts(column: Any) -> list[object]:
+    """The cells of a column; a number has the digits of its own type, and no more."""
+    kind = str(column.type)
+    short = next((one for one in ("halffloat", "float") if re.search(rf"\b{one}\b", kind)), "")
+    digits = _SHORT.get(short, repr)
+
+    def told(value: object) -> object:
+        if isinstance(value, float):
+            return digits(value)
+        if isinstance(value, list):
+            return [told(part) for part in value]
+        return "" if value is None else value
+
+    return [told(value) for value in column.to_pylist()]
+
+
+def _shortest(code: str, value: float) -> str:
+    """The fewest digits that mean the number in a type of that size."""
+    import numpy as np
+
+    return str(np.dtype(code).type(value))
+
+
+_SHORT: Mapping[str, Callable[[float], str]] = {
+    "halffloat": partial(_shortest, "f2"),
+    "float": partial(_shortest, "f4"),
+}
