@@ -25,6 +25,8 @@ class Exercises:
 
     by_student: Mapping[str, Path]
     scheme: Scheme
+    #: The students that exercises were drawn for.
+    students: tuple[str, ...] = ()
 
     @classmethod
     def at(cls, path: str | Path, scheme: Scheme) -> Exercises:
@@ -39,11 +41,11 @@ class Exercises:
         if not files:
             raise SymattnError(f"{path}: holds no exercise; write them with --format toml")
         found: dict[str, Path] = {}
-        for file in files:
-            student = str(read_worksheet(file).exercise.get("student", file.stem))
-            for name in _called(student):
+        students = [str(read_worksheet(x).exercise.get("student", x.stem)) for x in files]
+        for file, student in zip(files, students, strict=True):
+            for name in called(student):
                 found.setdefault(name, file)
-        return cls(found, scheme)
+        return cls(found, scheme, (*students,))
 
     @cached_property
     def are_one(self) -> bool:
@@ -86,7 +88,7 @@ def who(student: str) -> str:
     return file_name(student).replace("-", "")
 
 
-def _called(student: str) -> Iterator[str]:
+def called(student: str) -> Iterator[str]:
     """The name as it may stand in a list: with the family name first, too."""
     words = file_name(student).split("-")
     for first in range(len(words)):

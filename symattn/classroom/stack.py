@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from symattn.classroom.answered import Answers
-from symattn.classroom.exercises import Exercises, who
+from symattn.classroom.exercises import Exercises, called, who
 from symattn.classroom.journal import Journal
 from symattn.classroom.judge import Judgement
 from symattn.classroom.pool import Asked, Judged, Pool
@@ -35,9 +35,10 @@ _MISSING = "nothing was handed in"
 
 _TABLES = """
 CREATE TABLE sheets (
-    number INTEGER PRIMARY KEY, who TEXT, student TEXT, source TEXT, lms TEXT, submitted TEXT,
+    number INTEGER PRIMARY KEY, who TEXT, name TEXT, student TEXT, source TEXT, lms TEXT, submitted TEXT,
     texts TEXT, decimal TEXT, remarks TEXT, fault TEXT, key BLOB);
 CREATE INDEX by_student ON sheets (who);
+CREATE INDEX by_name ON sheets (name);
 CREATE TABLE failed (key BLOB PRIMARY KEY, line TEXT);
 """
 
@@ -97,9 +98,10 @@ class Stack:
             asked = self._asked(marking, answers)
         when = submission.submitted
         self._sheets.execute(
-            "INSERT INTO sheets VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sheets VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 submission.key or who(submission.student),
+                who(submission.student),
                 submission.student,
                 submission.source,
                 submission.key,
@@ -162,7 +164,7 @@ class Stack:
 
     def _record(self, row: Sequence[Any], judged: Mapping[bytes, Judgement]) -> Record:
         """The record of a row of the table."""
-        _, _, student, source, lms, submitted, texts, decimal, remarks, fault, key = row
+        _, _, _, student, source, lms, submitted, texts, decimal, remarks, fault, key = row
         answers = Answers(tuple(json.loads(texts)), decimal, tuple(json.loads(remarks)))
         when = datetime.fromisoformat(submitted) if submitted else None
         submission = Submission(student=student, source=source, key=lms, submitted=when)
@@ -190,8 +192,12 @@ class Stack:
     def _missing(self) -> Iterator[Record]:
         """The students of whom nothing was handed in."""
         for student in self.students:
-            found = self._sheets.execute("SELECT 1 FROM sheets WHERE who = ?", (who(student),))
-            if found.fetchone() is None:
+            names = [*called(student)]
+            known = self._sheets.execute(
+                f"SELECT 1 FROM sheets WHERE name IN ({','.join('?' * len(names))})",  # noqa: S608
+                names,
+            )
+            if known.fetchone() is None:
                 yield Record(student, "", fault=_MISSING)
 
 
