@@ -8,7 +8,6 @@ Answers are judged once, however many give them; points are given by a scheme.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -122,7 +121,7 @@ class Judge:
             written = read_written(last_side(text)[0], "", decimal)
         except ReadError as error:
             return str(error).removeprefix(": ")
-        return None if written is None else self._at_digits(written)
+        return written
 
     def _at_digits(self, written: Written) -> Written:
         """A number with as many decimals as are asked for: zeros behind it, or rounded."""
@@ -154,12 +153,12 @@ class Judge:
 
     def is_short(self, number: int, written: Written) -> bool:
         """Whether an answer is right at its own digits, which are fewer than are asked for."""
+        places = written.places
+        if places is None or places >= self.digits:
+            return False
         unit = 10.0**-self.digits
         off = abs(float(self.true[number]) - written.nearest / unit)
-        own = re.search(r"[.,]([0-9]*)\Z", written.text)
-        return written.places == self.digits and off <= 0.5 * 10.0 ** (
-            self.digits - len(own[1] if own else "")
-        )
+        return off <= 0.5 * 10.0 ** (self.digits - places)
 
     # ---- all of them ----------------------------------------------------------------------------
 
@@ -218,7 +217,7 @@ class Judge:
             if blank.letter not in arrays:
                 shape = self.exercise.evaluation.shape(blank.letter)
                 arrays[blank.letter] = np.full(shape, None, dtype=object)
-            arrays[blank.letter][blank.place] = written
+            arrays[blank.letter][blank.place] = self._at_digits(written)
         return arrays
 
 

@@ -35,8 +35,8 @@ _MISSING = "nothing was handed in"
 
 _TABLES = """
 CREATE TABLE sheets (
-    number INTEGER PRIMARY KEY, who TEXT, name TEXT, student TEXT, source TEXT, lms TEXT, submitted TEXT,
-    texts TEXT, decimal TEXT, remarks TEXT, fault TEXT, key BLOB);
+    number INTEGER PRIMARY KEY, who TEXT, name TEXT, student TEXT, source TEXT, lms TEXT,
+    submitted TEXT, texts TEXT, decimal TEXT, remarks TEXT, fault TEXT, key BLOB);
 CREATE INDEX by_student ON sheets (who);
 CREATE INDEX by_name ON sheets (name);
 CREATE TABLE failed (key BLOB PRIMARY KEY, line TEXT);
