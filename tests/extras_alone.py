@@ -22,7 +22,7 @@ USES: dict[str, tuple[str, ...]] = {
     "mkdocs": ("-c 'import symattn.mkdocsext'",),
     "notebook": (f"{_DERIVE} ipynb", "-c 'import symattn.ipython'"),
     "parquet": (
-        "-c 'from symattn.classroom.submissions import submissions_in as s; next(s(\"a.parquet\"))'",
+        "-c 'from symattn.classroom import submissions as s; [*s.submissions_in(\"a.parquet\")]'",
     ),
     "safetensors": ("-m symattn derive tensors.toml",),
     "sphinx": ("-c 'import symattn.sphinxext, myst_parser'",),
