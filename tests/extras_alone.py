@@ -21,6 +21,9 @@ USES: dict[str, tuple[str, ...]] = {
     "plot": (f"{_DERIVE} png",),
     "mkdocs": ("-c 'import symattn.mkdocsext'",),
     "notebook": (f"{_DERIVE} ipynb", "-c 'import symattn.ipython'"),
+    "parquet": (
+        "-c 'from symattn.classroom import submissions as s; [*s.submissions_in(\"a.parquet\")]'",
+    ),
     "safetensors": ("-m symattn derive tensors.toml",),
     "sphinx": ("-c 'import symattn.sphinxext, myst_parser'",),
     "word": (f"{_DERIVE} docx",),
@@ -41,6 +44,7 @@ def write_sheets(folder: Path) -> None:
     )
     header = json.dumps({"S": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}).encode()
     tensor = struct.pack("<Q", len(header)) + header + struct.pack("<2f", 0, 0)
+    folder.joinpath("a.parquet").write_bytes(b"PAR1")
     folder.joinpath("s.safetensors").write_bytes(tensor)
 
 

@@ -38,6 +38,9 @@ _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _BAR = re.compile(r"(?<!\\)\|")
 _CLAIMS = re.compile(r"^[ \t]*\[claims\]", re.MULTILINE)
 
+#: The remark on a text in another encoding.
+NO_UTF8 = "is no UTF-8, and was read as Latin-1"
+
 #: What `zipfile` raises for an archive that is broken, or has what it does not know.
 ZIP_ERRORS = (
     BadZipFile,
@@ -91,7 +94,7 @@ def text_of(raw: bytes) -> tuple[str, str]:
         wide = raw.startswith((b"\xff\xfe", b"\xfe\xff"))
         text = raw.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError:
-        text, remark = raw.decode("latin-1"), "is no UTF-8, and was read as Latin-1"
+        text, remark = raw.decode("latin-1"), NO_UTF8
     if "\0" in text:
         raise ReadError("is no text; save it as UTF-8")
     return text, remark

@@ -17,7 +17,7 @@ from functools import partial
 from io import TextIOWrapper
 from typing import Any, BinaryIO
 
-from symattn.classroom.answers import joined, mark_in, text_of
+from symattn.classroom.answers import NO_UTF8, joined, mark_in
 from symattn.classroom.submission import Submission, cell, cells, is_name, name_of
 from symattn.errors import ReadError, needing
 from symattn.files.named import LIMITS
@@ -165,13 +165,13 @@ def _lines(file: BinaryIO) -> Iterator[str]:
     wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
     file.seek(0)
     encoding, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
-    text = TextIOWrapper(file, encoding, errors, newline="")
     most = LIMITS.answers_row
-    for line in iter(partial(text.readline, most), ""):
-        yield line
-        rest = line
-        while len(rest) == most and not rest.endswith("\n"):
-            rest = text.readline(most)
+    with TextIOWrapper(file, encoding, errors, newline="") as text:
+        for line in iter(partial(text.readline, most), ""):
+            yield line
+            rest = line
+            while len(rest) == most and not rest.endswith("\n"):
+                rest = text.readline(most)
 
 
 def _records(lines: Iterator[str]) -> Iterator[tuple[int, tuple[list[str] | ReadError, str]]]:
@@ -242,8 +242,8 @@ def _decoded(row: list[str]) -> tuple[list[str] | ReadError, str]:
         text.encode()
         return row, ""
     except UnicodeEncodeError:
-        text, remark = text_of(text.encode("utf-8", "surrogateescape"))
-        return text.split("\x1f"), remark
+        text = text.encode("utf-8", "surrogateescape").decode("latin-1")
+        return text.split("\x1f"), NO_UTF8
 
 
 # ---- Parquet -------------------------------------------------------------------------------------

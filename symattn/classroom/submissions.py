@@ -112,6 +112,7 @@ def _is_table(path: Path, ending: str) -> bool:
     try:
         with open_regular(path.resolve()) as file:
             first = file.readline(LIMITS.answers_row)
+            first = file.readline(LIMITS.answers_row) if first.startswith(b"sep=") else first
     except (OSError, ReadError):
         return True
     text = first.replace(b"\0", b"").decode("utf-8-sig", "ignore").lower()
@@ -168,7 +169,7 @@ def _in_zip(path: Path, shown: str) -> Iterator[Submission]:
 
 def _members(archive: ZipFile) -> Iterator[_File]:
     """The files of an archive, of which no more is unpacked than is read."""
-    infos = [info for info in archive.infolist() if not info.is_dir()]
+    infos = [info for info in archive.infolist() if not info.filename.endswith("/")]
     if len(infos) > LIMITS.members:
         raise ReadError(f"more than {LIMITS.members:,} files are too many")
     left = [LIMITS.unpacked]
@@ -194,7 +195,8 @@ def _members(archive: ZipFile) -> Iterator[_File]:
         return read
 
     for place, info in enumerate(infos):
-        yield _File(info.filename.replace("\\", "/"), reading(place))
+        parts = info.filename.replace("\\", "/").split("/")
+        yield _File("/".join(x for x in parts if x not in ("", ".", "..")), reading(place))
 
 
 def _of_class(files: Iterable[_File], shown: str, sign: str) -> Iterator[Submission]:
