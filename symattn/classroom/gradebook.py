@@ -1,0 +1,210 @@
+"""A gradebook: a row of points for each student, as spreadsheets and learning platforms take it.
+
+Points are exact until they are written: each number is rounded half up to two places by itself, so
+that a total is that of the exact points, and may differ from the sum of what is shown beside it.
+The points of steps are those before a late submission loses its share; the total has lost it.
+
+Every cell is quoted, so that a spreadsheet whose separator is ``;`` does not part a name. A cell
+that would be a formula begins with an apostrophe (OWASP, CSV Injection). Only the plain flavor
+begins with a byte-order mark: Excel takes UTF-8 for the system's encoding without one, while Moodle
+and Canvas take UTF-8 as it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TextIO
+
+from symattn.classroom.records import Record
+from symattn.errors import ReadError
+from symattn.printable import printable
+
+#: What a spreadsheet takes for a formula, in signs of full width too.
+_FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
+
+#: The columns of the plain flavor before and behind those of the steps.
+_BEFORE, _BEHIND = ("student", "number"), ("points", "of", "remark")
+
+#: The word for a record by the beginning of its fault, then of a remark.
+_FAULTS = {"nothing is answered": "nothing answered", "missing": "missing", "": "not read"}
+_REMARKS = {
+    "answers the exercise of seed": "wrong seed",
+    "handed in": "twice",
+    "has a ": "own numbers",
+}
+
+
+def word(record: Record) -> str:
+    """What is to be said of a record beside its points, in a word or two each.
+
+    >>> word(Record("Ada", "a.toml", fault="nothing is answered", share=Fraction(1, 2)))
+    'nothing answered, late'
+    """
+    found = [x for start, x in _FAULTS.items() if record.fault.startswith(start)][:1]
+    words = found if record.fault else []
+    for start, said in _REMARKS.items():
+        words += [said] * any(remark.startswith(start) for remark in record.remarks)
+    return ", ".join([*words, *(["late"] if record.share != 1 else [])])
+
+
+def decimal(number: Fraction) -> str:
+    """Points with two decimals, rounded half up.
+
+    >>> decimal(Fraction(1, 8)), decimal(Fraction(17, 2))
+    ('0.13', '8.50')
+    """
+    whole, rest = divmod((number * 100 + Fraction(1, 2)).__floor__(), 100)
+    return f"{whole}.{rest:02d}"
+
+
+def cell(text: str) -> str:
+    r"""A text as a cell: one line, and no formula.
+
+    A backslash is written ``/``, as Moodle (PHP) takes one before a quote for an escape.
+
+    >>> print(cell("=1+1"), cell("Ada\n Lovelace"))
+    '=1+1 Ada Lovelace
+    """
+    line = printable(" ".join(text.split())).replace("\\", "/")
+    return f"'{line}" if _FORMULA.match(line) else line
+
+
+def _text(written: str) -> str:
+    """The line that `cell` wrote."""
+    return written[1:] if written.startswith("'") and _FORMULA.match(written) else written
+
+
+@dataclass(frozen=True)
+class Gradebook:
+    """The columns of a gradebook: its title, the steps that have points, and all points."""
+
+    title: str
+    steps: tuple[str, ...]
+    most: Fraction
+
+    def rows(self, records: Iterable[Record], flavor: str = "plain") -> Iterator[list[str]]:
+        """The rows of a flavor, a row of `FLAVORS`, with those above the students."""
+        form = FLAVORS[flavor]
+        for row in form.head(self):
+            yield [cell(text) for text in row]
+        for record in records:
+            yield [cell(text) for text in form.row(self, record)]
+
+    def write(self, records: Iterable[Record], file: TextIO, flavor: str = "plain") -> None:
+        """Write the rows to a file that was opened as UTF-8 with ``newline=""``."""
+        file.write(FLAVORS[flavor].mark)
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows(self.rows(records, flavor))
+
+
+@dataclass(frozen=True)
+class Flavor:
+    """How a program wants a gradebook: rows above the students, and the row of a student."""
+
+    head: Callable[[Gradebook], Sequence[Sequence[str]]]
+    row: Callable[[Gradebook, Record], Sequence[str]]
+    #: What the file begins with.
+    mark: str = ""
+
+
+def _plain(book: Gradebook, record: Record) -> list[str]:
+    steps = record.steps
+    own = [decimal(steps.get(step, (Fraction(0), book.most))[0]) for step in book.steps]
+    total = decimal(record.points), decimal(book.most)
+    return [record.student, record.key, *own, *total, word(record)]
+
+
+def _moodle(book: Gradebook, record: Record) -> list[str]:
+    """For Moodle's import of grades, which is told what each column is.
+
+    A row without a number would be taken for that of the student above, so that it has the name.
+    """
+    number = record.key or record.student
+    return [record.student, number, decimal(record.points), word(record)]
+
+
+def _canvas(book: Gradebook, record: Record) -> list[str]:
+    """For Canvas, which looks for a student by ID, then by name; a name must be no head."""
+    name = record.student.replace("Points Possible", "Points possible")
+    return [name, record.key, "", "", "", decimal(record.points)]
+
+
+#: Every flavor by its name. Moodle: ``grade/import/csv/classes/load_data.php``; Canvas:
+#: ``lib/gradebook_importer.rb``, which wants these five columns before the assignments.
+FLAVORS: Mapping[str, Flavor] = {
+    "plain": Flavor(lambda book: [(*_BEFORE, *book.steps, *_BEHIND)], _plain, "\ufeff"),
+    "moodle": Flavor(
+        lambda book: [("Student", "ID number", book.title, f"{book.title} (feedback)")], _moodle
+    ),
+    "canvas": Flavor(
+        lambda book: [
+            ("Student", "ID", "SIS User ID", "SIS Login ID", "Section", book.title),
+            ("    Points Possible", "", "", "", "", decimal(book.most)),
+        ],
+        _canvas,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Grade:
+    """A row of a plain gradebook that was read: points by step and in all, and the word."""
+
+    student: str
+    number: str
+    steps: Mapping[str, Fraction]
+    points: Fraction
+    most: Fraction
+    word: str = ""
+
+
+def read_gradebook(file: Iterable[str]) -> Iterator[Grade]:
+    """The rows of a plain gradebook, one after another.
+
+    Raises `ReadError` with the line for what is none.
+    """
+    rows = csv.reader(file, strict=True)
+    try:
+        head = [_text(x) for x in next(rows, [])]
+        head[:1] = [head[0].removeprefix("\ufeff")] if head else []
+        if (tuple(head[:2]), tuple(head[-3:])) != (_BEFORE, _BEHIND):
+            raise ReadError(f"line 1: is no head of a gradebook: {', '.join(_BEFORE)}, …")
+        for row in rows:
+            if row:
+                yield _grade(head[2:-3], row, rows.line_num)
+    except csv.Error as error:
+        raise ReadError(f"line {rows.line_num}: is no CSV: {error}") from None
+
+
+def _grade(steps: Sequence[str], row: Sequence[str], line: int) -> Grade:
+    """A row of points. Raises `ReadError` for another number of cells, or no numbers."""
+    points = [_points(text) for text in row[2:-1]]
+    numbers = [number for number in points if number is not None]
+    if len(row) != len(steps) + 5 or len(numbers) != len(points):
+        raise ReadError(f"line {line}: has other columns, or points that are no numbers")
+    *own, total, most = numbers
+    return Grade(
+        _text(row[0]), _text(row[1]), dict(zip(steps, own, strict=True)), total, most, row[-1]
+    )
+
+
+def _points(text: str) -> Fraction | None:
+    return Fraction(text) if re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,12})?", text) else None
+
+
+def changes(before: Iterable[Grade], records: Iterable[Record]) -> Iterator[tuple[str, str, str]]:
+    """Whose points are others than before, as they are written: student, then, now; "" for none.
+
+    Only the points of the earlier gradebook are held, by student and number.
+    """
+    old = {(one.student, one.number): decimal(one.points) for one in before}
+    for record in records:
+        student, number = (_text(cell(text)) for text in (record.student, record.key))
+        then, now = old.pop((student, number), ""), decimal(record.points)
+        if then != now:
+            yield student, then, now
+    for (student, _), then in old.items():
+        yield student, then, ""
