@@ -82,7 +82,7 @@ class AnswerSheet:
 
     def read(self, submission: Submission) -> Answers:
         """What a submission answers; nothing in it is refused, and nothing but claims is used."""
-        remarks: list[str] = []
+        remarks = [submission.remark] if submission.remark else []
         cells = dict(self._claimed(submission.claims, remarks))
         for cell, entry in self._filled_in(submission.tables, remarks):
             cells.setdefault(cell, entry)

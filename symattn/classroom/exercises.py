@@ -47,6 +47,14 @@ class Exercises:
                 found.setdefault(name, file)
         return cls(found, scheme, (*students,))
 
+    @property
+    def first(self) -> Marking:
+        """What marks the first exercise; all have the same steps.
+
+        Raises `SymattnError` where it, or the scheme for it, cannot be used.
+        """
+        return self.of_file(next(iter(self.by_student.values())))
+
     @cached_property
     def are_one(self) -> bool:
         """Whether everybody has the same exercise."""

@@ -30,7 +30,12 @@ _FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
 _BEFORE, _BEHIND = ("student", "number"), ("points", "of", "remark")
 
 #: The word for a record by the beginning of its fault, then of a remark.
-_FAULTS = {"nothing is answered": "nothing answered", "missing": "missing", "": "not read"}
+_FAULTS = {
+    "nothing is answered": "nothing answered",
+    "missing": "missing",
+    "no exercise": "no exercise",
+    "": "not read",
+}
 _REMARKS = {
     "answers the exercise of seed": "wrong seed",
     "handed in": "twice",

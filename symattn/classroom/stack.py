@@ -23,7 +23,7 @@ from symattn.classroom.pool import Asked, Judged, Pool
 from symattn.classroom.records import Marking, Record
 from symattn.classroom.submission import Submission
 from symattn.doors import Failure
-from symattn.errors import counted
+from symattn.errors import SymattnError
 
 _Each = TypeVar("_Each")
 
@@ -31,7 +31,7 @@ _Each = TypeVar("_Each")
 _PORTION = 32
 
 _NOBODYS = "no exercise of the folder is this student's"
-_MISSING = "nothing was handed in"
+_MISSING = "missing: nothing was handed in"
 
 _TABLES = """
 CREATE TABLE sheets (
@@ -91,11 +91,16 @@ class Stack:
 
     def _put_down(self, submission: Submission) -> Asked | None:
         """Write down what a submission answers; what is to be judged of it."""
-        marking = None if submission.fault else self.exercises.marking(submission)
-        answers, asked, fault = Answers(()), None, submission.fault or _NOBODYS
+        answers, asked, fault = Answers(()), None, submission.fault
+        try:
+            marking = None if fault else self.exercises.marking(submission)
+        except SymattnError as error:
+            marking, fault = None, str(error)
         if marking is not None:
-            answers, fault = marking.sheet.read(submission), ""
+            answers = marking.sheet.read(submission)
             asked = self._asked(marking, answers)
+        elif not fault:
+            fault = _NOBODYS
         when = submission.submitted
         self._sheets.execute(
             "INSERT INTO sheets VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -152,7 +157,8 @@ class Stack:
 
     def _counts(self, count: int) -> str:
         """Which of so many submissions counts, in words."""
-        return f"{counted(count, 'submission')}; the {self.exercises.scheme.attempts.count} counts"
+        times = "twice" if count == 2 else f"{count} times"
+        return f"handed in {times}; the {self.exercises.scheme.attempts.count} counts"
 
     def _every(self, where: str = "", *values: object) -> Iterator[tuple[int, Record]]:
         """The record of each submission, with its number."""

@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, str] = {
     "exercise": "symattn.cli.exercise",
     "jacobian": "symattn.cli.jacobian",
     "ladder": "symattn.cli.lists",
+    "mark": "symattn.cli.mark",
     "new": "symattn.cli.new",
     "prove": "symattn.cli.prove",
     "render": "symattn.cli.render",
@@ -57,6 +58,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "To teach": {
         "exercise": "draw exercises whose wrong answers tell what was believed",
+        "mark": "mark a class's answers to an exercise by a scheme",
     },
     "To check": {
         "check": "mark the numbers in worksheets and pages",

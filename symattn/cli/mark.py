@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +21,14 @@ from symattn.cli.formats import Output
 from symattn.cli.help import Explained
 from symattn.cli.limits import metered
 from symattn.cli.progress import Progress
-from symattn.cli.screen import complain, say
-from symattn.errors import SymattnError, counted
+from symattn.errors import ReadError, SymattnError, counted
+from symattn.printable import as_line
 from symattn.status import Status
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.classroom.exercises import Exercises
+    from symattn.classroom.gradebook import Grade
     from symattn.classroom.pool import Pool
     from symattn.classroom.records import Record
     from symattn.classroom.scheme import Scheme
@@ -39,6 +42,9 @@ _JOURNAL, _GRADEBOOK, _REPORT, _GROUPS, _RECORDS = (
     "groups.toml",
     "records.parquet",
 )
+
+#: How many students are named whose points have changed.
+_MOST_CHANGES = 20
 
 
 @click.command(
@@ -63,7 +69,9 @@ _JOURNAL, _GRADEBOOK, _REPORT, _GROUPS, _RECORDS = (
     shell_complete=completes.files,
     help="The exercise that everybody answers, or a folder with one for each student.",
 )
-@click.option("--scheme", metavar="FILE", shell_complete=completes.files, help="How points are given.")
+@click.option(
+    "--scheme", metavar="FILE", shell_complete=completes.files, help="How points are given."
+)
 @click.option("--preview", is_flag=True, help="Show what the scheme gives; nothing is marked.")
 @click.option("--no-explain", is_flag=True, help="Do not search for slips; points are the same.")
 @click.option("-o", "--output", metavar="FOLDER", help="Write the marks to this folder.")
@@ -178,7 +186,7 @@ def _mark(request: Request) -> Status:
     from symattn.classroom.submissions import submissions_in
 
     exercises = request.exercises
-    exercises.check()
+    exercises.first  # noqa: B018 a scheme that does not fit is refused before anything is read
     request.folder.mkdir(parents=True, exist_ok=True)
     with (
         Journal.at(request.folder / _JOURNAL) as journal,
@@ -203,4 +211,77 @@ class _Rate:
 
 
 def _write(request: Request, stack: Stack) -> Status:
-    raise NotImplementedError
+    """Write the gradebook and all else, and say in short what came out."""
+    import io
+
+    from symattn.classroom.gradebook import Gradebook
+
+    marking = request.exercises.first
+    book = Gradebook(marking.exercise.sheet.title, marking.exercise.steps, marking.points.whole)
+    destination = Destination.of(request.folder / _GRADEBOOK)
+    before = _grades(Path(request.folder / _GRADEBOOK))
+    seen = _Seen()
+    text = io.StringIO()
+    book.write(seen.of(stack.records()), text, request.gradebook)
+    destination.write(text.getvalue())
+    _say_changes(before, stack.records())
+    seen.say(request.folder)
+    return seen.status
+
+
+class _Seen:
+    """What is said in short of all records."""
+
+    def __init__(self) -> None:
+        self.counts, self.points, self.most = Counter[str](), Fraction(0), Fraction(0)
+
+    def of(self, records: Iterable[Record]) -> Iterator[Record]:
+        """The records, counted as they go by."""
+        for record in records:
+            self.counts["unread" if record.fault and not record.marks else "marked"] += 1
+            self.points += record.points
+            self.most += record.most
+            yield record
+
+    def say(self, folder: Path) -> None:
+        """Say how many there are, and what they have."""
+        from symattn.classroom.gradebook import decimal
+
+        marked, unread = self.counts["marked"], self.counts["unread"]
+        mean = ""
+        if marked:
+            most = decimal(self.most / marked)
+            mean = f", {decimal(self.points / marked)} of {most} points on average"
+        click.echo(f"{counted(marked, 'sheet')} marked{mean}")
+        if unread:
+            click.echo(f"{counted(unread, 'row')} with nothing to mark; the gradebook says why")
+        click.echo(f"in {folder}: {_GRADEBOOK}")
+
+    @property
+    def status(self) -> Status:
+        """2 where something could not be read."""
+        return Status.UNUSABLE if self.counts["unread"] else Status.AGREES
+
+
+def _grades(file: Path) -> list[Grade]:
+    """The gradebook of an earlier run; nothing where there is none, or one of another flavor."""
+    from symattn.classroom.gradebook import read_gradebook
+
+    if not file.is_file():
+        return []
+    with contextlib.suppress(ReadError), file.open(encoding="utf-8-sig", newline="") as lines:
+        return [*read_gradebook(lines)]
+    return []
+
+
+def _say_changes(before: Sequence[Grade], records: Iterable[Record]) -> None:
+    """Say whose points are others than before."""
+    from symattn.classroom.gradebook import changes
+
+    if not before:
+        return
+    found = [*changes(before, records)]
+    for student, then, now in found[:_MOST_CHANGES]:
+        click.echo(as_line(f"{student}: {then or 'no'} points before, {now or 'none'} now"))
+    if len(found) > _MOST_CHANGES:
+        click.echo(f"and {len(found) - _MOST_CHANGES} more")

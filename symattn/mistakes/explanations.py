@@ -108,7 +108,7 @@ class Explainer(Hypotheses):
         *,
         pairs: bool = True,
     ) -> Explanations:
-        """What fits from the step `first` on, the simplest first; `pairs`: two misconceptions too."""
+        """What fits from the step `first` on, the simplest first; `pairs`: two at once, too."""
         cases = Cases(self, evaluation, claims, policy, marks)
         return _Search(cases, first, pairs).explanations()
 
