@@ -19,8 +19,9 @@ from symattn.cli import completing as completes
 from symattn.cli.attentions import missing
 from symattn.cli.formats import Output
 from symattn.cli.help import Explained
-from symattn.cli.limits import metered
+from symattn.cli.limits import asked_seconds, metered
 from symattn.cli.progress import Progress
+from symattn.cli.screen import complain
 from symattn.errors import ReadError, SymattnError, counted
 from symattn.printable import as_line
 from symattn.status import Status
@@ -43,12 +44,13 @@ _JOURNAL, _GRADEBOOK, _REPORT, _GROUPS, _RECORDS = (
     "records.parquet",
 )
 
-#: How many students are named whose points have changed.
-_MOST_CHANGES = 20
+#: How many are named whose points have changed, or whose answers could not be marked.
+_MOST_NAMED = 20
 
 
 @click.command(
     cls=Explained,
+    meters=True,
     groups={
         "How it is marked": "--exercise --scheme --preview --no-explain",
         "What is written": "--output --gradebook --feedback --reveal --records --pseudonyms",
@@ -75,7 +77,7 @@ _MOST_CHANGES = 20
 @click.option("--preview", is_flag=True, help="Show what the scheme gives; nothing is marked.")
 @click.option("--no-explain", is_flag=True, help="Do not search for slips; points are the same.")
 @click.option("-o", "--output", metavar="FOLDER", help="Write the marks to this folder.")
-@click.option("--gradebook", default="plain", show_default=True, help="plain, moodle or canvas.")
+@click.option("--gradebook", metavar="NAME", help="A gradebook for moodle or canvas, too.")
 @click.option("--feedback", metavar="FORMAT", help="A file for each student: md, html, pdf, text.")
 @click.option(
     "--reveal",
@@ -104,7 +106,8 @@ def mark(**asked: Any) -> Status:
         raise SymattnError("mark: name what is marked, and with -o a folder for the marks")
     if lost := missing(request.submissions):
         raise SymattnError(lost)
-    return _mark(request)
+    with contextlib.nullcontext() if asked_seconds() is None else metered():
+        return _mark(request)
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ class Request:
     preview: bool
     no_explain: bool
     output: str | None
-    gradebook: str
+    gradebook: str | None
     feedback: str | None
     reveal: str
     records: bool
@@ -222,9 +225,13 @@ def _write(request: Request, stack: Stack) -> Status:
     before = _grades(Path(request.folder / _GRADEBOOK))
     seen = _Seen()
     text = io.StringIO()
-    book.write(seen.of(stack.records()), text, request.gradebook)
+    book.write(seen.of(stack.records()), text)
     destination.write(text.getvalue())
     _say_changes(before, stack.records())
+    if request.gradebook is not None:
+        text = io.StringIO()
+        book.write(stack.records(), text, request.gradebook)
+        Destination.of(request.folder / f"{request.gradebook}.csv").write(text.getvalue())
     seen.say(request.folder)
     return seen.status
 
@@ -238,10 +245,19 @@ class _Seen:
     def of(self, records: Iterable[Record]) -> Iterator[Record]:
         """The records, counted as they go by."""
         for record in records:
-            self.counts["unread" if record.fault and not record.marks else "marked"] += 1
+            self._count(record)
             self.points += record.points
             self.most += record.most
             yield record
+
+    def _count(self, record: Record) -> None:
+        """Count a record, and say why there is nothing to mark, of the first ones."""
+        if record.marks or record.source == "":
+            self.counts["missing" if record.source == "" else "marked"] += 1
+            return
+        self.counts["unread"] += 1
+        if self.counts["unread"] <= _MOST_NAMED:
+            complain(f"{record.source}: {record.fault}")
 
     def say(self, folder: Path) -> None:
         """Say how many there are, and what they have."""
@@ -254,7 +270,10 @@ class _Seen:
             mean = f", {decimal(self.points / marked)} of {most} points on average"
         click.echo(f"{counted(marked, 'sheet')} marked{mean}")
         if unread:
-            click.echo(f"{counted(unread, 'row')} with nothing to mark; the gradebook says why")
+            more = f"; the first {_MOST_NAMED} are named above" * (unread > _MOST_NAMED)
+            click.echo(f"{counted(unread, 'submission')} could not be marked{more}")
+        if missing := self.counts["missing"]:
+            click.echo(f"{counted(missing, 'student')} handed nothing in")
         click.echo(f"in {folder}: {_GRADEBOOK}")
 
     @property
@@ -281,7 +300,7 @@ def _say_changes(before: Sequence[Grade], records: Iterable[Record]) -> None:
     if not before:
         return
     found = [*changes(before, records)]
-    for student, then, now in found[:_MOST_CHANGES]:
+    for student, then, now in found[:_MOST_NAMED]:
         click.echo(as_line(f"{student}: {then or 'no'} points before, {now or 'none'} now"))
-    if len(found) > _MOST_CHANGES:
-        click.echo(f"and {len(found) - _MOST_CHANGES} more")
+    if len(found) > _MOST_NAMED:
+        click.echo(f"and {len(found) - _MOST_NAMED} more")
