@@ -29,12 +29,12 @@ _FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
 #: The columns of the plain flavor before and behind those of the steps.
 _BEFORE, _BEHIND = ("student", "number"), ("points", "of", "remark")
 
-#: The word for a record by the beginning of its fault, then of a remark.
-_FAULTS = {"nothing is answered": "nothing answered", "missing": "missing", "": "not read"}
+#: The words for what a fault, or a remark, says, by how that begins.
+_FAULTS = {"nothing is answered": "nothing answered", "nothing was handed in": "missing"}
 _REMARKS = {
-    "answers the exercise of seed": "wrong seed",
-    "handed in": "twice",
-    "has a ": "own numbers",
+    r"answers the exercise of seed": "wrong seed",
+    r"[0-9]+ submissions;": "twice",
+    r"has an? ": "own numbers",
 }
 
 
@@ -44,10 +44,9 @@ def word(record: Record) -> str:
     >>> word(Record("Ada", "a.toml", fault="nothing is answered", share=Fraction(1, 2)))
     'nothing answered, late'
     """
-    found = [x for start, x in _FAULTS.items() if record.fault.startswith(start)][:1]
-    words = found if record.fault else []
-    for start, said in _REMARKS.items():
-        words += [said] * any(remark.startswith(start) for remark in record.remarks)
+    words = [_FAULTS.get(record.fault, "not read")] if record.fault else []
+    for begins, said in _REMARKS.items():
+        words += [said] * any(re.match(begins, remark) for remark in record.remarks)
     return ", ".join([*words, *(["late"] if record.share != 1 else [])])
 
 
