@@ -119,7 +119,7 @@ class Handout:
             text = exercise.task.answer(exercise.evaluation, step.letter, place)
             return b.Cell((_signed(text),))
 
-        yield from self._heads(step, name, cell)
+        yield from self.tables_of(step, name, cell)
 
     def _matrix(self, item: Item) -> Iterator[b.Table]:
         """What is given, as it is written, head by head."""
@@ -131,9 +131,11 @@ class Handout:
                 entry = entry[index]
             return b.Cell((_signed(str(entry)),))
 
-        yield from self._heads(item, "", cell)
+        yield from self.tables_of(item, "", cell)
 
-    def _heads(self, item: Item, name: str, cell: Callable[[Place], b.Cell]) -> Iterator[b.Table]:
+    def tables_of(
+        self, item: Item, name: str, cell: Callable[[Place], b.Cell]
+    ) -> Iterator[b.Table]:
         """A matrix as tables, one for each head, labelled and turned as the notation has it."""
         evaluation, notation = self.exercise.evaluation, self.exercise.evaluation.notation
         *heads, rows, columns = evaluation.shape(item.letter)
