@@ -13,7 +13,7 @@ from functools import cached_property
 
 from symattn.claims.entry_names import counted_place, listed, turned
 from symattn.classroom.exercise import Exercise
-from symattn.classroom.gradebook import decimal
+from symattn.classroom.gradebook import in_words
 from symattn.classroom.handout import Handout
 from symattn.classroom.judge import SHORT, SOUND
 from symattn.classroom.records import Mark, Record
@@ -22,6 +22,7 @@ from symattn.documents import blocks as b
 from symattn.documents.outline import Outline
 from symattn.errors import counted
 from symattn.printable import printable, shortened
+from symattn.reports.wording import BOUNDS
 
 #: How much is told of the first mistake, each with all that those before it tell.
 REVEALS = ("place", "hint", "value")
@@ -46,11 +47,11 @@ class Feedback:
         said = [_points(record), self._found(record), *self._reason(record)]
         blocks: list[b.Block] = [b.Paragraph((" ".join(said),))]
         if first is not None:
-            blocks += self._line(record, first)
+            blocks += [b.Break(), *self._line(record, first)]
         if more := [*self._more(record)]:
-            blocks.append(b.List(tuple(b.Item((sentence,)) for sentence in more)))
+            blocks += [b.Break(), b.List(tuple(b.Item((sentence,)) for sentence in more))]
         title = ": ".join(filter(None, map(printable, (self.exercise.sheet.title, record.student))))
-        return b.Document(title, tuple(blocks), called="Feedback")
+        return b.Document(title, tuple(blocks), width=BOUNDS.width, called="Feedback")
 
     # ---- words for places -----------------------------------------------------------------------
 
@@ -161,6 +162,7 @@ class Feedback:
         if self.reveal != "place":
             section = next(x for x in self._outline.steps if x.name == fault.step)
             lines = tuple(one for one in section.lines if one.view == "formula")
+            yield b.Break()
             yield b.Formulas(lines, (f"The formula of the {self._title(fault.step)}:",))
 
     # ---- what else is to be said ----------------------------------------------------------------
@@ -168,7 +170,7 @@ class Feedback:
     def _more(self, record: Record) -> Iterator[str]:
         """A sentence for each other thing, the important ones first."""
         if record.share != 1:
-            kept = f"{decimal(100 * record.share).rstrip('0').rstrip('.')} %"
+            kept = f"{in_words(100 * record.share)} %"
             yield f"It came late and keeps {kept if record.share else 'none'} of its points."
         yield from (_remark(remark) for remark in record.remarks[:_QUOTED])
         if record.fault:
@@ -215,14 +217,10 @@ _ACCEPTED = {
 
 def _points(record: Record) -> str:
     """The points in a sentence: ``8.5 of 12 points.``, as far as there is something to mark."""
-    points, most = (_plain(number) for number in (record.points, record.most))
+    points, most = (in_words(number) for number in (record.points, record.most))
     if not record.marks:
         return "0 points."
     return f"{points} of {most} point{'' if record.most == 1 else 's'}."
-
-
-def _plain(points: Fraction) -> str:
-    return decimal(points).rstrip("0").rstrip(".")
 
 
 def _cost(marks: Sequence[Mark]) -> str:

@@ -60,6 +60,15 @@ def decimal(number: Fraction) -> str:
     return f"{whole}.{rest:02d}"
 
 
+def in_words(number: Fraction) -> str:
+    """Points in a sentence: without zeros behind them.
+
+    >>> in_words(Fraction(1, 8)), in_words(Fraction(17, 2)), in_words(Fraction(10))
+    ('0.13', '8.5', '10')
+    """
+    return decimal(number).rstrip("0").rstrip(".")
+
+
 def cell(text: str) -> str:
     r"""A text as a cell: one line, and no formula.
 

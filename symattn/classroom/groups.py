@@ -67,8 +67,8 @@ def group_of(record: Record) -> Group | None:
     answers = tuple(_alike(mark.answer) for mark in record.marks if mark.step == step)
     places = [mark.entry for mark in record.marks if mark.step == step]
     text = "\0".join((*places, *answers)).encode("utf-8", "surrogatepass")
-    reason = ", or ".join(instead for _, instead, _ in record.mistakes)
-    return Group(hashlib.sha256(text).hexdigest()[:12], step, answers, reason)
+    reasons = [instead for _, instead, _ in record.mistakes] or [record.marks[first].remark]
+    return Group(hashlib.sha256(text).hexdigest()[:12], step, answers, ", or ".join(reasons))
 
 
 def _alike(answer: str) -> str:

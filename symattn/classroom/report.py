@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
 
 from symattn.classroom.exercise import Exercise
-from symattn.classroom.gradebook import decimal, word
+from symattn.classroom.gradebook import decimal, in_words, word
 from symattn.classroom.groups import Groups
 from symattn.classroom.handout import Handout
 from symattn.classroom.records import Record
@@ -65,8 +66,13 @@ class ClassReport:
 
     def _reason(self, name: str, instead: str) -> str:
         """A reason in words that do not depend on an entry or its numbers."""
-        known = {x.misconception.name: x.misconception.instead for x in self.exercise.mistaken}
-        return instead if name == instead else known.get(name, f"a slip: {name.replace('-', ' ')}")
+        slip = f"a slip: {name.replace('-', ' ')}"
+        return instead if name == instead else self._instead.get(name, slip)
+
+    @cached_property
+    def _instead(self) -> Mapping[str, str]:
+        """What is done instead by each misconception."""
+        return {x.misconception.name: x.misconception.instead for x in self.exercise.mistaken}
 
     # ---- the document ---------------------------------------------------------------------------
 
@@ -81,10 +87,10 @@ class ClassReport:
         said += [f"{name.capitalize()}: {n}." for name, n in _ordered(self._words)]
         yield b.Paragraph((" ".join(said),))
         if count:
-            yield b.Section(f"Points, of {decimal(most)}", (self._distribution(count),))
+            yield b.Section(f"Points, of {in_words(most)}", (self._distribution(count),))
         if not self._answered:
             return
-        yield b.Section("What fell first", (self._fell(),))
+        yield b.Section("First mistakes", (self._fell(),))
         if self._reasons:
             rows = [_row(str(n), words) for words, n in _ordered(self._reasons)[:_LISTED]]
             note = b.Paragraph(("Where several fit, each is counted.",), "note")
@@ -115,7 +121,7 @@ class ClassReport:
         headings = Handout(self.exercise).outlined("formula", "value").headings
         rows = [self._share(headings[step], self._first[step]) for step in self.exercise.steps]
         rows.append(self._share("no mistake", self._answered - self._first.total()))
-        return b.Table(("students", "percent"), tuple(rows), corner="first mistake", align="rr")
+        return b.Table(("students", "percent"), tuple(rows), corner="step", align="rr")
 
     def _share(self, name: str, count: int) -> b.Row:
         return _row(name, str(count), _percent(Fraction(count, self._answered)))
