@@ -119,10 +119,8 @@ class Feedback:
             return
         if record.marks[first].remark.startswith(SHORT):
             yield f"It is {printable(record.marks[first].remark)}.".replace("; ", ", but ")
-        elif self.reveal == "place":
+        elif self.reveal == "place" or not record.mistakes:
             yield "Check it against the formula of this step."
-        elif not record.mistakes:
-            yield "No common mistake explains it; check it against the formula of this step."
         else:
             if reasons := [*filter(None, map(self._reason_of, record.mistakes))]:
                 yield f"A likely reason: {', or '.join(reasons[:_QUOTED])}."
@@ -181,16 +179,15 @@ class Feedback:
             verb = "follows" if len(follows) == 1 else "follow"
             yield f"{counted(len(follows), 'answer')} {verb} from a mistake and {_cost(follows)}."
         mistaken = [mark for mark in record.marks if mark.is_mistaken]
-        if len(mistaken) > 1:
-            more = counted(len(mistaken) - 1, "more answer").replace("1 more", "One more")
-            yield f"{more} {_is(len(mistaken) - 1)} wrong."
+        short = sum(mark.remark.startswith(SHORT) for mark in mistaken[1:])
+        if more := max(len(mistaken) - 1, 0) - short:
+            yield f"{counted(more, 'more answer')} {_is(more)} wrong."
+        if short:
+            have = "has" if short == 1 else "have"
+            yield f"{counted(short, 'more answer')} {have} too few decimals."
         if blank := marks.get("blank"):
             yield f"{counted(len(blank), 'answer')} {_is(len(blank))} missing."
         yield from self._unreadable(record)
-        short = sum(mark.remark.startswith(SHORT) for mark in mistaken[1:])
-        if short:
-            have = "has" if short == 1 else "have"
-            yield f"{short} of these {have} too few decimals."
         for verdict, words in _ACCEPTED.items():
             if found := marks.get(verdict):
                 yield f"{counted(len(found), 'answer')} {_is(len(found))} {words}."
@@ -227,8 +224,8 @@ def _cost(marks: Sequence[Mark]) -> str:
     one = len(marks) == 1
     if all(mark.points == mark.most for mark in marks):
         return "costs nothing" if one else "cost nothing"
-    some = any(mark.points for mark in marks)
-    return f"{'has' if one else 'have'} {'part of the' if some else 'no'} points"
+    some = "part" if any(mark.points for mark in marks) else "none"
+    return f"keeps {some} of its points" if one else f"keep {some} of their points"
 
 
 def _cell(mark: Mark) -> b.Cell:
