@@ -29,17 +29,16 @@ _FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
 #: The columns of the plain flavor before and behind those of the steps.
 _BEFORE, _BEHIND = ("student", "number"), ("points", "of", "remark")
 
-#: The word for a record by the beginning of its fault, then of a remark.
+#: The words for what a fault, or a remark, says, by how that begins.
 _FAULTS = {
     "nothing is answered": "nothing answered",
-    "missing": "missing",
+    "nothing was handed in": "missing",
     "no exercise": "no exercise",
-    "": "not read",
 }
 _REMARKS = {
-    "answers the exercise of seed": "wrong seed",
-    "handed in": "twice",
-    "has a ": "own numbers",
+    r"answers the exercise of seed": "wrong seed",
+    r"[0-9]+ submissions;": "twice",
+    r"has an? ": "own numbers",
 }
 
 
@@ -49,10 +48,9 @@ def word(record: Record) -> str:
     >>> word(Record("Ada", "a.toml", fault="nothing is answered", share=Fraction(1, 2)))
     'nothing answered, late'
     """
-    found = [x for start, x in _FAULTS.items() if record.fault.startswith(start)][:1]
-    words = found if record.fault else []
-    for start, said in _REMARKS.items():
-        words += [said] * any(remark.startswith(start) for remark in record.remarks)
+    words = [_FAULTS.get(record.fault, "not read")] if record.fault else []
+    for begins, said in _REMARKS.items():
+        words += [said] * any(re.match(begins, remark) for remark in record.remarks)
     return ", ".join([*words, *(["late"] if record.share != 1 else [])])
 
 
@@ -64,6 +62,15 @@ def decimal(number: Fraction) -> str:
     """
     whole, rest = divmod((number * 100 + Fraction(1, 2)).__floor__(), 100)
     return f"{whole}.{rest:02d}"
+
+
+def in_words(number: Fraction) -> str:
+    """Points in a sentence: without zeros behind them.
+
+    >>> in_words(Fraction(1, 8)), in_words(Fraction(17, 2)), in_words(Fraction(10))
+    ('0.13', '8.5', '10')
+    """
+    return decimal(number).rstrip("0").rstrip(".")
 
 
 def cell(text: str) -> str:

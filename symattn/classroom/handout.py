@@ -50,7 +50,7 @@ class Handout:
             *self._steps(lambda _, answer: (b.Strong(_signed(answer)),)),
             *self._judged(_told),
         ]
-        worked = derivation_document(self._outline("formula", "worked", "value"))
+        worked = derivation_document(self.outlined("formula", "worked", "value"))
         shown = tuple(block for block in worked.blocks if block != self._given)
         return b.Document(title, (*blocks, *self._mistaken(), b.Section("Worked", shown)))
 
@@ -70,7 +70,8 @@ class Handout:
 
     # ---- what both have -------------------------------------------------------------------------
 
-    def _outline(self, *views: str) -> Outline:
+    def outlined(self, *views: str) -> Outline:
+        """The derivation as documents show it, to the digits that are asked for."""
         exercise = self.exercise
         task, notation = exercise.task, exercise.evaluation.notation
         notation = notation.but(digits=task.digits, exact=task.exact)  # ln 9 is no 2.197
@@ -94,12 +95,12 @@ class Handout:
     @property
     def _given(self) -> b.Block:
         """What is given, with its numbers."""
-        document = derivation_document(self._outline("formula", "value"))
+        document = derivation_document(self.outlined("formula", "value"))
         return next(x for x in document.blocks if isinstance(x, b.Section) and x.title == "Given")
 
     def _steps(self, filled: _Filled) -> Iterator[b.Block]:
         """A table for each step that is asked for, for each head of it."""
-        headings = self._outline("formula", "value").headings
+        headings = self.outlined("formula", "value").headings
         for number, name in enumerate(self.exercise.steps, 1):
             tables = tuple(self._tables(name, filled))
             yield b.Section(f"{number}. {headings[name]}", tables)
@@ -118,7 +119,7 @@ class Handout:
             text = exercise.task.answer(exercise.evaluation, step.letter, place)
             return b.Cell((_signed(text),))
 
-        yield from self._heads(step, name, cell)
+        yield from self.tables_of(step, name, cell)
 
     def _matrix(self, item: Item) -> Iterator[b.Table]:
         """What is given, as it is written, head by head."""
@@ -130,9 +131,11 @@ class Handout:
                 entry = entry[index]
             return b.Cell((_signed(str(entry)),))
 
-        yield from self._heads(item, "", cell)
+        yield from self.tables_of(item, "", cell)
 
-    def _heads(self, item: Item, name: str, cell: Callable[[Place], b.Cell]) -> Iterator[b.Table]:
+    def tables_of(
+        self, item: Item, name: str, cell: Callable[[Place], b.Cell]
+    ) -> Iterator[b.Table]:
         """A matrix as tables, one for each head, labelled and turned as the notation has it."""
         evaluation, notation = self.exercise.evaluation, self.exercise.evaluation.notation
         *heads, rows, columns = evaluation.shape(item.letter)
@@ -176,7 +179,7 @@ class Handout:
             ("Hint 2: the entries", "entry"),
             ("Hint 3: numbers put in", "worked"),
         ):
-            sections = self._outline(view, "value").steps
+            sections = self.outlined(view, "value").steps
             parts = [
                 b.Formulas(tuple(_begun(x) for x in section.lines if x.view in (view, "where")))
                 for section in sections

@@ -50,6 +50,9 @@ _ROUNDED = ("right", "truncated", "rounded-early")
 #: How many judgements are kept for answers that are given again.
 _KEPT = 4096
 
+#: How the remark on an answer begins that is right and has too few digits.
+SHORT = "right as far as it goes"
+
 _NOT_COMPUTED = "one number throughout, where the true ones differ"
 
 
@@ -78,6 +81,9 @@ class Judgement:
 
 #: The verdicts of answers that cost nothing.
 SOUND = ("right", "rounded", "undecided", "follows")
+
+#: Those of numbers that are mistakes.
+MISTAKEN = ("wrong", "not computed")
 
 
 class Judge:
@@ -239,7 +245,7 @@ class _Found:
             return "unreadable"
         right = self.judge.is_right(number, one)
         if right is False and self.judge.is_short(number, one):
-            self.remarks[number] = f"right as far as it goes; {self.judge.digits} decimals count"
+            self.remarks[number] = f"{SHORT}; {self.judge.digits} decimals count"
         return "undecided" if right is None else "right" if right else "wrong"
 
     @property

@@ -12,7 +12,7 @@ from typing import Any
 
 from symattn.classroom.answered import Answers, AnswerSheet
 from symattn.classroom.exercise import Exercise
-from symattn.classroom.judge import Judge, Judgement
+from symattn.classroom.judge import MISTAKEN, Judge, Judgement
 from symattn.classroom.scheme import Points, Scheme
 from symattn.classroom.submission import Submission
 
@@ -32,6 +32,11 @@ class Mark:
     def step(self) -> str:
         """The name of its step."""
         return self.entry.partition("[")[0]
+
+    @property
+    def is_mistaken(self) -> bool:
+        """Whether it is a wrong number that follows from nothing."""
+        return self.verdict in MISTAKEN
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,11 @@ class Record:
             points, most = found.get(mark.step, (Fraction(0), Fraction(0)))
             found[mark.step] = points + mark.points, most + mark.most
         return found
+
+    @property
+    def first_mistake(self) -> int | None:
+        """The number of the first blank with a wrong answer; what holds none is no mistake."""
+        return next((k for k, mark in enumerate(self.marks) if mark.is_mistaken), None)
 
     def data(self) -> dict[str, Any]:
         """The record as JSON has it."""

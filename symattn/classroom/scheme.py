@@ -65,7 +65,7 @@ class Counting:
             _whole("digits", self.digits, _MOST_DIGITS)
         _whole("tolerance", self.tolerance, _MOST_UNITS)
         _one_of("by", self.by, BY)
-        object.__setattr__(self, "follow_through", _share("follow_through", self.follow_through))
+        object.__setattr__(self, "follow_through", share_of("follow_through", self.follow_through))
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Attempts:
 
     def __post_init__(self) -> None:
         _one_of("count", self.count, COUNTS)
-        object.__setattr__(self, "late", _share("late", self.late))
+        object.__setattr__(self, "late", share_of("late", self.late))
         if self.due is not None and not isinstance(self.due, datetime):
             raise ReadError(f"due = {quote(self.due)}: write a date and a time of day")
         if not isinstance(self.extra_time, Mapping):
@@ -229,7 +229,8 @@ def _points(key: str, value: object) -> Fraction:
     raise ReadError(f"{key} = {quote(value)}: points are a number from 0 to {_MOST_POINTS}")
 
 
-def _share(key: str, value: object) -> Fraction:
+def share_of(key: str, value: object) -> Fraction:
+    """A share of points as a file has it. Raises `ReadError` for what is none."""
     if isinstance(value, Fraction):
         return value
     if type(value) is int or isinstance(value, Decimal):

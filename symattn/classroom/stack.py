@@ -31,7 +31,7 @@ _Each = TypeVar("_Each")
 _PORTION = 32
 
 _NOBODYS = "no exercise of the folder is this student's"
-_MISSING = "missing: nothing was handed in"
+_MISSING = "nothing was handed in"
 
 _TABLES = """
 CREATE TABLE sheets (
@@ -157,8 +157,7 @@ class Stack:
 
     def _counts(self, count: int) -> str:
         """Which of so many submissions counts, in words."""
-        times = "twice" if count == 2 else f"{count} times"
-        return f"handed in {times}; the {self.exercises.scheme.attempts.count} counts"
+        return f"{count} submissions; the {self.exercises.scheme.attempts.count} counts"
 
     def _every(self, where: str = "", *values: object) -> Iterator[tuple[int, Record]]:
         """The record of each submission, with its number."""

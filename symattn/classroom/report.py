@@ -1,0 +1,171 @@
+"""The report on a class: points, what fell first, likely reasons, and wrong answers by entry.
+
+It counts records as they come and keeps none, so that a class may be of any size.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+
+from symattn.classroom.exercise import Exercise
+from symattn.classroom.gradebook import decimal, in_words, word
+from symattn.classroom.groups import Groups
+from symattn.classroom.handout import Handout
+from symattn.classroom.records import Record
+from symattn.derivations import Place
+from symattn.documents import blocks as b
+from symattn.errors import counted
+from symattn.printable import printable, shortened
+
+#: The most reasons and groups that are listed, and the most characters of a cell.
+_LISTED, _CELL = 12, 90
+
+#: The tint of a share of wrong answers, from which on.
+_TINTS = ((Fraction(1, 2), "wrong"), (Fraction(1, 4), "follows"), (Fraction(1, 10), "rounded"))
+
+_POSITIONS: Mapping[str, Fraction] = {
+    name: Fraction(k, 4)
+    for k, name in enumerate(("lowest", "lower quartile", "median", "upper quartile", "highest"))
+}
+
+
+@dataclass
+class ClassReport:
+    """Counts the records of one exercise, or of one for each student that has the same steps."""
+
+    exercise: Exercise
+    groups: Groups = field(default_factory=Groups)
+    _points: Counter[Fraction] = field(default_factory=Counter)
+    _words: Counter[str] = field(default_factory=Counter)
+    _first: Counter[str] = field(default_factory=Counter)
+    _reasons: Counter[str] = field(default_factory=Counter)
+    _wrong: Counter[str] = field(default_factory=Counter)
+    #: How many have an answer at least, and how many no wrong one of all.
+    _answered: int = 0
+    _right: int = 0
+
+    def add(self, record: Record) -> None:
+        """Count a record."""
+        self._points[record.points] += 1
+        self._words.update(filter(None, word(record).split(", ")))
+        if record.fault:
+            return
+        self._answered += 1
+        self._right += all(mark.verdict == "right" for mark in record.marks)
+        self._wrong.update(mark.entry for mark in record.marks if mark.is_mistaken)
+        first = record.first_mistake
+        if first is not None:
+            self._first[record.marks[first].step] += 1
+            self._reasons.update({self._reason(name, told) for name, told, _ in record.mistakes})
+            self.groups.add(record)
+
+    def _reason(self, name: str, instead: str) -> str:
+        """A reason in words that do not depend on an entry or its numbers."""
+        slip = f"a slip: {name.replace('-', ' ')}"
+        return instead if name == instead else self._instead.get(name, slip)
+
+    @cached_property
+    def _instead(self) -> Mapping[str, str]:
+        """What is done instead by each misconception."""
+        return {x.misconception.name: x.misconception.instead for x in self.exercise.mistaken}
+
+    # ---- the document ---------------------------------------------------------------------------
+
+    def document(self, most: Fraction) -> b.Document:
+        """The report as blocks; `most` are the points of a sheet on which all is right."""
+        title = ": ".join(filter(None, (printable(self.exercise.sheet.title), "the class")))
+        return b.Document(title, tuple(self._blocks(most)), called="The class")
+
+    def _blocks(self, most: Fraction) -> Iterator[b.Block]:
+        count = self._points.total()
+        said = [f"{counted(count, 'student')}, {self._right} with every answer right."]
+        said += [f"{name.capitalize()}: {n}." for name, n in _ordered(self._words)]
+        yield b.Paragraph((" ".join(said),))
+        if count:
+            yield b.Section(f"Points, of {in_words(most)}", (self._distribution(count),))
+        if not self._answered:
+            return
+        yield b.Section("First mistakes", (self._fell(),))
+        if self._reasons:
+            rows = [_row(str(n), words) for words, n in _ordered(self._reasons)[:_LISTED]]
+            note = b.Paragraph(("Where several fit, each is counted.",), "note")
+            table = b.Table(("likely reason",), tuple(rows), corner="students", align="l")
+            yield b.Section("Likely reasons", (table, note))
+        yield b.Section("Wrong answers by entry, in percent", tuple(self._entries()))
+        yield from self._identical()
+
+    def _distribution(self, count: int) -> b.Table:
+        """Mean and quartiles of the points; between two students they are interpolated."""
+        values = sorted(self._points)
+        ends = [*accumulate(self._points[value] for value in values)]
+
+        def at(rank: int) -> Fraction:
+            return next(value for value, end in zip(values, ends, strict=True) if rank < end)
+
+        def quantile(share: Fraction) -> Fraction:
+            rank, rest = divmod(share * (count - 1), 1)
+            return at(rank) + (rest * (at(rank + 1) - at(rank)) if rest else 0)
+
+        mean = sum((value * n for value, n in self._points.items()), Fraction(0)) / count
+        found = {"mean": mean, **{name: quantile(x) for name, x in _POSITIONS.items()}}
+        row = _row("points", *map(decimal, found.values()))
+        return b.Table(tuple(found), (row,), label="Points")
+
+    def _fell(self) -> b.Table:
+        """How many made their first mistake in each step."""
+        headings = Handout(self.exercise).outlined("formula", "value").headings
+        rows = [self._share(headings[step], self._first[step]) for step in self.exercise.steps]
+        rows.append(self._share("no mistake", self._answered - self._first.total()))
+        return b.Table(("students", "percent"), tuple(rows), corner="step", align="rr")
+
+    def _share(self, name: str, count: int) -> b.Row:
+        return _row(name, str(count), _percent(Fraction(count, self._answered)))
+
+    def _entries(self) -> Iterator[b.Block]:
+        """A table of each step as it is handed out, with shares for entries."""
+        exercise = self.exercise
+        blanks = {(blank.step, blank.place): exercise.name(blank) for blank in exercise.blanks}
+        handout = Handout(exercise)
+        headings = handout.outlined("formula", "value").headings
+        for name in exercise.steps:
+
+            def cell(place: Place, name: str = name) -> b.Cell:
+                if (name, place) not in blanks:
+                    return b.Cell(("",), "gap")
+                share = Fraction(self._wrong[blanks[name, place]], self._answered)
+                tint = next((tint for least, tint in _TINTS if share >= least), "")
+                return b.Cell((_percent(share),), tint)
+
+            step = exercise.task.derivation[name]
+            yield b.Section(headings[name], tuple(handout.tables_of(step, name, cell)))
+
+    def _identical(self) -> Iterator[b.Block]:
+        """The largest groups of identical wrong answers."""
+        found = [(group, n) for group, n in self.groups.largest(_LISTED) if n > 1]
+        rows = [
+            _row(str(n), group.step, ", ".join(x or "—" for x in group.answers), group.reason)
+            for group, n in found
+        ]
+        if rows:
+            columns = ("step", "answers", "likely reason")
+            table = b.Table(columns, tuple(rows), corner="students", align="lll")
+            yield b.Section("Identical wrong answers", (table,))
+
+
+def _ordered(counts: Counter[str]) -> list[tuple[str, int]]:
+    """What is counted, the most frequent first, then by name."""
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _row(name: str, *words: str) -> b.Row:
+    cells = (b.Cell((shortened(printable(text), _CELL),)) for text in words)
+    return b.Row(b.Cell((printable(name),)), tuple(cells))
+
+
+def _percent(share: Fraction) -> str:
+    return f"{(share * 100 + Fraction(1, 2)).__floor__()}"
