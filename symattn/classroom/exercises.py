@@ -11,7 +11,6 @@ from symattn.classroom.exercise import Exercise
 from symattn.classroom.records import Marking
 from symattn.classroom.roster import file_name
 from symattn.classroom.scheme import Scheme
-from symattn.classroom.submission import Submission
 from symattn.errors import SymattnError
 from symattn.sheets.worksheet import Worksheet, read_worksheet
 
@@ -60,10 +59,9 @@ class Exercises:
         """Whether everybody has the same exercise."""
         return [*self.by_student] == [""]
 
-    def marking(self, submission: Submission) -> Marking | None:
-        """What marks a submission; None where no exercise is its student's."""
-        student = "" if self.are_one else who(submission.student)
-        file = self.by_student.get(student)
+    def marking(self, student: str) -> Marking | None:
+        """What marks a student's answers; None where no exercise is the student's."""
+        file = self.by_student.get("" if self.are_one else who(student))
         return None if file is None else self.of_file(file)
 
     @cached_property

@@ -1,14 +1,10 @@
-"""Records: what is known of a submission once it is marked; every report is made of these.
-
-A record is plain data, so that it is kept in a journal and sent between machines.
-"""
+"""Records: what is known of a submission once it is marked; every report is made of these."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from symattn.classroom.answered import Answers, AnswerSheet
 from symattn.classroom.exercise import Exercise
@@ -78,42 +74,6 @@ class Record:
     def first_mistake(self) -> int | None:
         """The number of the first blank with a wrong answer; what holds none is no mistake."""
         return next((k for k, mark in enumerate(self.marks) if mark.is_mistaken), None)
-
-    def data(self) -> dict[str, Any]:
-        """The record as JSON has it."""
-        return {key: _plain(value) for key, value in asdict(self).items()}
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Record:
-        """A record from what `data` gave."""
-        marks = (
-            Mark(
-                **{
-                    **mark,
-                    "points": Fraction(mark["points"]),
-                    "most": Fraction(mark["most"]),
-                }
-            )
-            for mark in data["marks"]
-        )
-        return cls(
-            **{
-                **data,
-                "marks": tuple(marks),
-                "mistakes": tuple(map(tuple, data["mistakes"])),
-                "remarks": tuple(data["remarks"]),
-                "share": Fraction(data["share"]),
-            }
-        )
-
-
-def _plain(value: Any) -> Any:
-    """Nested data with fractions as texts."""
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return str(value) if isinstance(value, Fraction) else value
 
 
 class Marking:

@@ -93,7 +93,7 @@ class Stack:
         """Write down what a submission answers; what is to be judged of it."""
         answers, asked, fault = Answers(()), None, submission.fault
         try:
-            marking = None if fault else self.exercises.marking(submission)
+            marking = None if fault else self.exercises.marking(submission.student)
         except SymattnError as error:
             marking, fault = None, str(error)
         if marking is not None:
@@ -173,7 +173,7 @@ class Stack:
         answers = Answers(tuple(json.loads(texts)), decimal, tuple(json.loads(remarks)))
         when = datetime.fromisoformat(submitted) if submitted else None
         submission = Submission(student=student, source=source, key=lms, submitted=when)
-        marking = None if key is None else self.exercises.marking(submission)
+        marking = None if key is None else self.exercises.marking(submission.student)
         if marking is not None and key in judged:
             return marking.record_of(submission, answers, judged[key])
         if key is not None:

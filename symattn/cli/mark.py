@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,30 +20,20 @@ from symattn.cli.help import Explained
 from symattn.cli.limits import asked_seconds, metered
 from symattn.cli.progress import Progress
 from symattn.cli.screen import complain
-from symattn.errors import ReadError, SymattnError, counted
+from symattn.errors import SymattnError, counted
 from symattn.printable import as_line
 from symattn.status import Status
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.classroom.exercises import Exercises
-    from symattn.classroom.gradebook import Grade
+    from symattn.classroom.marks import Marks, Summary
     from symattn.classroom.pool import Pool
-    from symattn.classroom.records import Record
     from symattn.classroom.scheme import Scheme
     from symattn.classroom.stack import Stack
 
-#: The files of a folder of marks.
-_JOURNAL, _GRADEBOOK, _REPORT, _GROUPS, _RECORDS = (
-    "journal.sqlite",
-    "gradebook.csv",
-    "report.html",
-    "groups.toml",
-    "records.parquet",
-)
-
-#: How many are named whose points have changed, or whose answers could not be marked.
-_MOST_NAMED = 20
+#: The judgements of a folder of marks, which a later run need not make again.
+_JOURNAL = "journal.sqlite"
 
 
 @click.command(
@@ -77,8 +65,12 @@ _MOST_NAMED = 20
 @click.option("--preview", is_flag=True, help="Show what the scheme gives; nothing is marked.")
 @click.option("--no-explain", is_flag=True, help="Do not search for slips; points are the same.")
 @click.option("-o", "--output", metavar="FOLDER", help="Write the marks to this folder.")
-@click.option("--gradebook", metavar="NAME", help="A gradebook for moodle or canvas, too.")
-@click.option("--feedback", metavar="FORMAT", help="A file for each student: md, html, pdf, text.")
+@click.option(
+    "--gradebook", type=click.Choice(("moodle", "canvas")), help="A gradebook for these, too."
+)
+@click.option(
+    "--feedback", type=click.Choice(("md", "html", "pdf", "text")), help="A file for each student."
+)
 @click.option(
     "--reveal",
     type=click.Choice(("place", "hint", "value")),
@@ -214,93 +206,39 @@ class _Rate:
 
 
 def _write(request: Request, stack: Stack) -> Status:
-    """Write the gradebook and all else, and say in short what came out."""
-    import io
+    """Write all that is asked for, and say in short what came out."""
+    from symattn.classroom.marks import Marks
 
-    from symattn.classroom.gradebook import Gradebook
-
-    marking = request.exercises.first
-    book = Gradebook(marking.exercise.sheet.title, marking.exercise.steps, marking.points.whole)
-    destination = Destination.of(request.folder / _GRADEBOOK)
-    before = _grades(Path(request.folder / _GRADEBOOK))
-    seen = _Seen()
-    text = io.StringIO()
-    book.write(seen.of(stack.records()), text)
-    destination.write(text.getvalue())
-    _say_changes(before, stack.records())
+    marks = Marks(stack, request.folder)
+    found = marks.write()
     if request.gradebook is not None:
-        text = io.StringIO()
-        book.write(stack.records(), text, request.gradebook)
-        Destination.of(request.folder / f"{request.gradebook}.csv").write(text.getvalue())
-    seen.say(request.folder)
-    return seen.status
+        marks.write_gradebook(f"{request.gradebook}.csv", request.gradebook, marks.records())
+    if request.records:
+        marks.write_records(request.pseudonyms or "")
+    if request.feedback is not None:
+        marks.write_feedback(request.feedback, request.reveal)
+    _say(found, marks)
+    return Status.UNUSABLE if found.unread else Status.AGREES
 
 
-class _Seen:
-    """What is said in short of all records."""
+def _say(found: Summary, marks: Marks) -> None:
+    """Say in short what came out; why something could not be marked goes to standard error."""
+    from symattn.classroom.gradebook import decimal
+    from symattn.classroom.marks import GRADEBOOK, GROUPS, REPORT
 
-    def __init__(self) -> None:
-        self.counts, self.points, self.most = Counter[str](), Fraction(0), Fraction(0)
-
-    def of(self, records: Iterable[Record]) -> Iterator[Record]:
-        """The records, counted as they go by."""
-        for record in records:
-            self._count(record)
-            self.points += record.points
-            self.most += record.most
-            yield record
-
-    def _count(self, record: Record) -> None:
-        """Count a record, and say why there is nothing to mark, of the first ones."""
-        if record.marks or record.source == "":
-            self.counts["missing" if record.source == "" else "marked"] += 1
-            return
-        self.counts["unread"] += 1
-        if self.counts["unread"] <= _MOST_NAMED:
-            complain(f"{record.source}: {record.fault}")
-
-    def say(self, folder: Path) -> None:
-        """Say how many there are, and what they have."""
-        from symattn.classroom.gradebook import decimal
-
-        marked, unread = self.counts["marked"], self.counts["unread"]
-        mean = ""
-        if marked:
-            most = decimal(self.most / marked)
-            mean = f", {decimal(self.points / marked)} of {most} points on average"
-        click.echo(f"{counted(marked, 'sheet')} marked{mean}")
-        if unread:
-            more = f"; the first {_MOST_NAMED} are named above" * (unread > _MOST_NAMED)
-            click.echo(f"{counted(unread, 'submission')} could not be marked{more}")
-        if missing := self.counts["missing"]:
-            click.echo(f"{counted(missing, 'student')} handed nothing in")
-        click.echo(f"in {folder}: {_GRADEBOOK}")
-
-    @property
-    def status(self) -> Status:
-        """2 where something could not be read."""
-        return Status.UNUSABLE if self.counts["unread"] else Status.AGREES
-
-
-def _grades(file: Path) -> list[Grade]:
-    """The gradebook of an earlier run; nothing where there is none, or one of another flavor."""
-    from symattn.classroom.gradebook import read_gradebook
-
-    if not file.is_file():
-        return []
-    with contextlib.suppress(ReadError), file.open(encoding="utf-8-sig", newline="") as lines:
-        return [*read_gradebook(lines)]
-    return []
-
-
-def _say_changes(before: Sequence[Grade], records: Iterable[Record]) -> None:
-    """Say whose points are others than before."""
-    from symattn.classroom.gradebook import changes
-
-    if not before:
-        return
-    found = [*changes(before, records)]
-    for student, then, now in found[:_MOST_NAMED]:
+    mean = ""
+    if found.marked:
+        each, most = decimal(found.points / found.marked), decimal(marks.book.most)
+        mean = f", {each} of {most} points on average"
+    click.echo(f"{counted(found.marked, 'submission')} marked{mean}.")
+    if found.missing:
+        click.echo(f"{counted(found.missing, 'student')} handed nothing in.")
+    for student, then, now in found.changes:
         click.echo(as_line(f"{student}: {then or 'no'} points before, {now or 'none'} now"))
-    if len(found) > _MOST_NAMED:
-        click.echo(f"and {len(found) - _MOST_NAMED} more")
+    if (more := found.changed - len(found.changes)) > 0:
+        click.echo(f"{more} more have other points than before.")
+    click.echo(as_line(f"In {marks.folder}: {GRADEBOOK}, {REPORT}, {GROUPS}"))
+    for fault in found.faults:
+        complain(fault)
+    if (more := found.unread - len(found.faults)) > 0:
+        complain(f"{more} more could not be marked; the gradebook has a row for each")

@@ -276,13 +276,6 @@ def test_records_depend_on_no_process_and_nothing_is_judged_twice(file: Path) ->
     assert marked(file, refuses) == alone
 
 
-def test_a_record_is_plain_data() -> None:
-    marking = Marking(exercise(), Scheme())
-    record = marking.record(submission("Ada", exercise().seen[0].answers))
-    assert Record.of(record.data()) == record
-    assert 0 < record.points < record.most == 24
-
-
 def test_of_several_submissions_the_last_or_the_best_counts(file: Path) -> None:
     best, last = answers(), [""] * len(answers())
     for count, expected in (("best", 24), ("last", 0), ("first", 24)):

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from symattn.classroom import recorded
-from symattn.classroom.records import Record
 from symattn.classroom.recorded import pseudonym, write_records
+from symattn.classroom.records import Record
 from symattn.errors import SymattnError
 from tests.classroom.handed_in import handed_in, mistaken, record
 
