@@ -18,6 +18,9 @@ _DERIVE = "-m symattn derive causal --tokens 2 -o out --format"
 
 #: By extra, the arguments of Python that need it; those of a worksheet are written below.
 USES: dict[str, tuple[str, ...]] = {
+    "dask": (
+        "-c 'from symattn.classroom import pool as p; p.of_dask(\"tcp://127.0.0.1:9\").__enter__()'",
+    ),
     "plot": (f"{_DERIVE} png",),
     "mkdocs": ("-c 'import symattn.mkdocsext'",),
     "notebook": (f"{_DERIVE} ipynb", "-c 'import symattn.ipython'"),

@@ -161,6 +161,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "derive": ("causal",),
     "completion": ("bash",),
     "exercise": ("causal",),
+    "mark": ("--exercise", "exercise.toml", "--preview"),
     "new": ("causal",),
     "prove": ("shift",),
 }
@@ -172,6 +173,7 @@ def test_every_command_stops_after_its_timeout(name: str, monkeypatch: pytest.Mo
         work = {
             "derive": "symattn.cli.derive.jobs_of",
             "exercise": "symattn.cli.exercise._write_together",
+            "mark": "symattn.cli.mark._preview",
             "prove": "symattn.cli.prove._show",
         }
         monkeypatch.setattr(work[name], endless)

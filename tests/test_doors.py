@@ -33,6 +33,7 @@ pytest_plugins = ["pytester"]
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n"
 RIGHT = f"{SHEET}[claims]\nweights = [[0.5, 0.5]]\n"
+BLANK = f'{SHEET}[claims]\nweights = [["?", "?"]]\n'
 PAGE = f"```symattn\n{SHEET}```\n\nIt is <!-- value weights[1,1] --><!-- /value -->.\n"
 CLAIMING = f"```symattn\n{SHEET}```\n\nIt is {{claim}}`weights[1,1] = 0.4`.\n"
 
@@ -83,6 +84,7 @@ COMMANDS = (
     ("symattn.sheets.writing.starter", "new causal"),
     ("symattn.cli.examples.all_examples", "examples"),
     ("symattn.classroom.generator.Generator.exercise", "exercise causal"),
+    ("symattn.classroom.preview.preview", "mark --exercise {blank} --preview"),
     ("symattn.cli.completion.Destination.of", "completion zsh"),
     ("symattn.cli.verify._attention", "verify mine.py:attention"),
     ("symattn.pages.checked.with_arrays", "check {right} --claims mine.npz"),
@@ -101,9 +103,11 @@ def raising(error: BaseException) -> Callable[..., Any]:
 
 @pytest.fixture
 def given(tmp_path: Path) -> dict[str, str]:
-    paths = {"right": tmp_path / "a.toml", "page": tmp_path / "b.md"}
+    names = {"right": "a.toml", "page": "b.md", "blank": "c.toml"}
+    paths = {name: tmp_path / file for name, file in names.items()}
     paths["right"].write_text(RIGHT, encoding="utf-8")
     paths["page"].write_text(PAGE, encoding="utf-8")
+    paths["blank"].write_text(BLANK, encoding="utf-8")
     return {name: str(path) for name, path in paths.items()}
 
 

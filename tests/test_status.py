@@ -37,6 +37,7 @@ PACKAGE = ROOT / "symattn"
 
 SHEET = "[attention]\nscale = false\n[given]\nscores = [[0, 0]]\n"
 RIGHT, WRONG = (f"{SHEET}[claims]\nweights = [[{x}, 0.5]]\n" for x in ("0.5", "0.4"))
+BLANK = f'{SHEET}[claims]\nweights = [["?", "?"]]\n'
 BAD = "[given]\nscores = [[0,\n"
 PAGE = f"```symattn\n{SHEET}```\n\nIt is <!-- value weights[1,1] --><!-- /value -->.\n"
 FILLED = fill_page(PAGE, "page.md", "github")
@@ -263,6 +264,16 @@ CASES: tuple[tuple[str, int], ...] = (
     ("exercise causal -o {right}", 2),
     ("exercise causal --count 2 --format toml", 2),
     ("exercise causal --roster {missing}", 2),
+    ("mark --exercise {blank} --preview", 0),
+    ("mark {right} --exercise {blank} -o {empty}", 0),
+    ("mark {bad} --exercise {blank} -o {empty}", 2),
+    ("mark {missing} --exercise {blank} -o {empty}", 2),
+    ("mark {right} --exercise {right} -o {empty}", 2),
+    ("mark {right} --exercise {missing} -o {empty}", 2),
+    ("mark {right} --exercise {blank} -o {right}", 2),
+    ("mark {right} --exercise {blank} --scheme {right} -o {empty}", 2),
+    ("mark {right} --exercise {blank} --dask nowhere -o {empty}", 2),
+    ("mark --exercise {blank}", 2),
     ("examples", 0),
     ("examples causal", 0),
     ("examples nowhere", 2),
@@ -289,6 +300,7 @@ def given(file: Callable[[str, str], str], tmp_path: Path) -> dict[str, str]:
     (tmp_path / "folder" / "b.toml").write_text(WRONG, encoding="utf-8")
     return {
         "right": file("right.toml", RIGHT),
+        "blank": file("blank.toml", BLANK),
         "wrong": file("wrong.toml", WRONG),
         "bad": file("bad.toml", BAD),
         "nothing": file("nothing.md", "Prose.\n"),

@@ -117,7 +117,7 @@ def of_dask(address: str) -> Iterator[Pool]:
 
     Raises `SymattnError` where Dask is not installed, or nobody answers.
     """
-    with needing("--dask", "distributed", "symattn[stack]"):
+    with needing("--dask", "distributed", "symattn[dask]"):
         from distributed import Client
     try:
         client = Client(  # type: ignore[no-untyped-call]
