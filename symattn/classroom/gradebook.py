@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import TextIO
 
 from symattn.classroom.records import Record
@@ -140,7 +141,7 @@ def _moodle(book: Gradebook, record: Record) -> list[str]:
 
 def _canvas(book: Gradebook, record: Record) -> list[str]:
     """For Canvas, which looks for a student by ID, then by name; a name must be no head."""
-    name = record.student.replace("Points Possible", "Points possible")
+    name = " ".join(record.student.split()).replace("Points Possible", "Points possible")
     return [name, record.key, "", "", "", decimal(record.points)]
 
 
@@ -154,7 +155,7 @@ FLAVORS: Mapping[str, Flavor] = {
     "canvas": Flavor(
         lambda book: [
             ("Student", "ID", "SIS User ID", "SIS Login ID", "Section", book.title),
-            ("    Points Possible", "", "", "", "", decimal(book.most)),
+            ("Points Possible", "", "", "", "", decimal(book.most)),
         ],
         _canvas,
     ),
@@ -178,10 +179,11 @@ def read_gradebook(file: Iterable[str]) -> Iterator[Grade]:
 
     Raises `ReadError` with the line for what is none.
     """
-    rows = csv.reader(file, strict=True)
+    lines = iter(file)
+    first = next(lines, "").removeprefix("\ufeff")
+    rows = csv.reader(chain([first], lines), strict=True)
     try:
         head = [_text(x) for x in next(rows, [])]
-        head[:1] = [head[0].removeprefix("\ufeff")] if head else []
         if (tuple(head[:2]), tuple(head[-3:])) != (_BEFORE, _BEHIND):
             raise ReadError(f"line 1: is no head of a gradebook: {', '.join(_BEFORE)}, …")
         for row in rows:

@@ -114,7 +114,7 @@ class Groups:
                 written.append(_commented(part, "no longer among the largest"))
         text = "".join(written)
         if any(labels[key] != one for key, one in read_labels(text).items() if key in labels):
-            raise ReadError("groups.toml: a label has lines of its own; write it on one line")
+            raise ReadError("groups.toml: write each label on one line")
         return text
 
 
@@ -163,8 +163,8 @@ def _label(name: str, key: str, table: object) -> Label:
         if others := [other for other in table if other not in ("label", "worth")]:
             raise ReadError(f"{quote(others[0])} is no key of a group; known: label, worth")
         label = table.get("label", "")
-        if not isinstance(label, str):
-            raise ReadError(f"label = {quote(label)}: write words in quotes")
+        if not isinstance(label, str) or len(label.splitlines()) > 1:
+            raise ReadError(f"label = {quote(label)}: write words in quotes, on one line")
         return Label(label.strip(), share_of("worth", table.get("worth", 0)))
 
 

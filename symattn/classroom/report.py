@@ -45,9 +45,8 @@ class ClassReport:
     _first: Counter[str] = field(default_factory=Counter)
     _reasons: Counter[str] = field(default_factory=Counter)
     _wrong: Counter[str] = field(default_factory=Counter)
-    #: How many have an answer at least, and how many no wrong one of all.
-    _answered: int = 0
-    _right: int = 0
+    #: How many answered something, and how many everything rightly.
+    _how_many: Counter[str] = field(default_factory=Counter)
 
     def add(self, record: Record) -> None:
         """Count a record."""
@@ -55,14 +54,19 @@ class ClassReport:
         self._words.update(filter(None, word(record).split(", ")))
         if record.fault:
             return
-        self._answered += 1
-        self._right += all(mark.verdict == "right" for mark in record.marks)
+        all_right = all(mark.verdict == "right" for mark in record.marks)
+        self._how_many.update(["answered", *["right"] * all_right])
         self._wrong.update(mark.entry for mark in record.marks if mark.is_mistaken)
         first = record.first_mistake
         if first is not None:
             self._first[record.marks[first].step] += 1
             self._reasons.update({self._reason(name, told) for name, told, _ in record.mistakes})
             self.groups.add(record)
+
+    @property
+    def _answered(self) -> int:
+        """How many answered something."""
+        return self._how_many["answered"]
 
     def _reason(self, name: str, instead: str) -> str:
         """A reason in words that do not depend on an entry or its numbers."""
@@ -83,7 +87,7 @@ class ClassReport:
 
     def _blocks(self, most: Fraction) -> Iterator[b.Block]:
         count = self._points.total()
-        said = [f"{counted(count, 'student')}, {self._right} with every answer right."]
+        said = [f"{counted(count, 'student')}, {self._how_many['right']} with every answer right."]
         said += [f"{name.capitalize()}: {n}." for name, n in _ordered(self._words)]
         yield b.Paragraph((" ".join(said),))
         if count:

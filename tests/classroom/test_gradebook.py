@@ -16,7 +16,6 @@ from symattn.classroom.gradebook import (
     FLAVORS,
     Grade,
     Gradebook,
-    cell,
     changes,
     decimal,
     read_gradebook,
@@ -24,6 +23,7 @@ from symattn.classroom.gradebook import (
 )
 from symattn.classroom.records import Record
 from symattn.errors import ReadError
+from symattn.printable import printable
 from tests.classroom.handed_in import exercise, handed_in, marking, mistaken, record, right
 
 BOOK = Gradebook("Week 1", ("scores", "weights", "output"), Fraction(24))
@@ -36,7 +36,9 @@ def text_of(records: Iterable[Record], flavor: str = "plain") -> str:
 
 
 def rows_of(records: Iterable[Record], flavor: str = "plain") -> list[list[str]]:
-    return [*csv.reader(io.StringIO(text_of(records, flavor), newline=""))]
+    """The cells as a program reads them that knows a byte-order mark."""
+    text = text_of(records, flavor).removeprefix("\ufeff")
+    return [*csv.reader(io.StringIO(text, newline=""))]
 
 
 ADA = handed_in(mistaken("softmax-over-columns"), key="4711")
@@ -44,7 +46,7 @@ ADA = handed_in(mistaken("softmax-over-columns"), key="4711")
 
 def test_each_flavor() -> None:
     assert rows_of([ADA]) == [
-        ["\ufeffstudent", "number", "scores", "weights", "output", "points", "of", "remark"],
+        ["student", "number", "scores", "weights", "output", "points", "of", "remark"],
         ["Ada", "4711", "9.00", "3.00", "6.00", "18.00", "24.00", ""],
     ]
     assert rows_of([ADA], "moodle") == [
@@ -53,7 +55,7 @@ def test_each_flavor() -> None:
     ]
     assert rows_of([ADA], "canvas") == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Week 1"],
-        ["    Points Possible", "", "", "", "", "24.00"],
+        ["Points Possible", "", "", "", "", "24.00"],
         ["Ada", "4711", "", "", "", "18.00"],
     ]
 
@@ -115,7 +117,11 @@ FORMULAS = (
     "\u202e",
     "a",
 )
-WORDS = st.lists(st.sampled_from([*FORMULAS, "Points Possible", "é"]), min_size=1, max_size=5)
+WORDS = st.lists(
+    st.sampled_from([*FORMULAS, "Points Possible", "Points", "Possible", "\u2028", "é"]),
+    min_size=1,
+    max_size=5,
+)
 
 
 @given(WORDS.map("".join), st.sampled_from([*FLAVORS]))
@@ -133,7 +139,7 @@ def test_no_name_is_a_formula_or_another_row(name: str, flavor: str) -> None:
     for row in found:
         assert not any(text.startswith(("=", "+", "-", "@", "\t", "\r", "＝")) for text in row)
     if flavor == "canvas":
-        assert [row[0] for row in found if "Points Possible" in row[0]] == ["    Points Possible"]
+        assert [row[0] for row in found if "Points Possible" in row[0]] == ["Points Possible"]
 
 
 def test_a_row_without_a_number_is_not_taken_for_the_student_above() -> None:
@@ -146,12 +152,10 @@ def test_a_gradebook_is_read_back(students: list[tuple[str, str]]) -> None:
     found = [*read_gradebook(io.StringIO(text_of(records), newline=""))]
     steps = {"scores": Fraction(9), "weights": Fraction(3), "output": Fraction(6)}
     for one, (name, key) in zip(found, students, strict=True):
-        written = cell(name)
-        assert one.student == (written[1:] if written.startswith(("'", "'=")) else written) or (
-            written == one.student
-        )
-        assert one == Grade(one.student, key, steps, Fraction(18), Fraction(24), "")
-    assert [*changes(found, records)] == [] or len(set(students)) < len(students)
+        line = printable(" ".join(name.split())).replace("\\", "/")
+        assert one == Grade(line, key, steps, Fraction(18), Fraction(24), "")
+    several = len({(one.student, one.number) for one in found}) < len(found)
+    assert several or [*changes(found, records)] == []
 
 
 def test_whose_points_changed() -> None:
