@@ -20,14 +20,18 @@ from symattn.classroom.task import Blank, Task
 from symattn.derivations import Evaluation, Given
 from symattn.errors import counted
 from symattn.evaluate.rules import operands
-from symattn.mistakes import Misconception
+from symattn.mistakes import MISCONCEPTIONS, Misconception
 from symattn.mistakes.base import SENSELESS
 from symattn.mistakes.hypotheses import Hypotheses, Hypothesis
+from symattn.mistakes.rewriting import misconception_of
 from symattn.sheets.worksheet import Worksheet, worksheet_of
 from symattn.step import leading_to
 
 #: Decimals beyond those of an answer in which answers are compared, and how far apart they are.
 FINER, UNITS_APART = 4, 3
+
+#: How minus infinity may be typed into a quiz.
+MINUS_INFINITY = ("-inf", "-infinity", "-oo", "-∞", "−∞")
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +135,8 @@ class Exercise:
 
     @cached_property
     def _hypotheses(self) -> Hypotheses:
-        return Hypotheses(self.task.derivation, self.evaluation)
+        own = (misconception_of(*row) for row in self.sheet.misconceptions)
+        return Hypotheses(self.task.derivation, self.evaluation, (*own, *MISCONCEPTIONS))
 
     @cached_property
     def right(self) -> tuple[int | None, ...]:
