@@ -88,10 +88,9 @@ def _html(markup: Markup) -> Markup:
 
 
 def _escaped(words: str) -> str:
-    """Words as a remark has them: HTML that is escaped, and none of its signs as it is.
+    """Words as HTML in which no sign stands as it is; it is escaped once more with its field.
 
     >>> _escaped("{a} < ~")
-    '{a&amp;#125; &amp;lt; &amp;#126;'
+    '{a&#125; &lt; &#126;'
     """
-    parts = (f"&#{ord(x)};" if x in _SIGNS else in_markup(x) for x in escape_controls(words))
-    return in_markup("".join(parts))
+    return "".join(f"&#{ord(x)};" if x in _SIGNS else in_markup(x) for x in escape_controls(words))
