@@ -31,6 +31,9 @@ from symattn.step import leading_to
 #: Decimals beyond those of an answer in which answers are compared, and how far apart they are.
 FINER, UNITS_APART = 4, 3
 
+#: How minus infinity may be typed into a quiz.
+MINUS_INFINITY = ("-inf", "-infinity", "-oo", "-∞", "−∞")
+
 
 @dataclass(frozen=True, eq=False)
 class Mistaken:

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from symattn.classroom.exercise import FINER, Exercise, in_decimals
+from symattn.classroom.exercise import FINER, MINUS_INFINITY, Exercise, in_decimals
 from symattn.classroom.handout import Handout
 from symattn.documents.mathml import xhtml
-from symattn.documents.page.elements import el
+from symattn.documents.page.elements import Markup, el, joined
+from symattn.notation.latex import escape_controls
+from symattn.printable import in_markup
 
 #: What cloze questions cannot do, told to the teacher in the file and by the command.
 LIMITS = (
     "Moodle: each field is marked by itself, without following mistakes through; −∞ is a short "
-    "answer; 4/5, 80 % and the decimal comma of another language count as wrong"
+    "answer; 4/5, 80 %, the decimal comma of another language and the minus sign of print count "
+    "as wrong"
 )
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
-#: How minus infinity may be typed.
-_INFINITE = ("-inf", "-infinity", "-∞", "−∞")
+#: Signs that end a remark or its parts, or escape what follows.
+_SIGNS = "\\}#~"
 
 
 def quiz(exercises: Sequence[Exercise]) -> str:
@@ -37,12 +40,12 @@ def _question(exercise: Exercise) -> str:
     name = " ".join(filter(None, (exercise.sheet.title, str(facts.get("seed", "")))))
     fields = [*_fields(exercise)]
     document = Handout(exercise).quiz(lambda _, number: fields[number])
-    text = str("".join(xhtml([document], 3)))
+    text = Markup("".join(xhtml([document], 3)))
     return el(
         "question",
         el("name", el("text", name)),
-        el("questiontext", el("text", text), format="html"),  # escaped, as it is no XML of Moodle's
-        el("generalfeedback", el("text", " ".join(exercise.untold)), format="html"),
+        el("questiontext", _html(text), format="html"),
+        el("generalfeedback", _html(joined(" ".join(exercise.untold))), format="html"),
         el("penalty", "0"),
         el("hidden", "0"),
         type="cloze",
@@ -61,7 +64,7 @@ def _fields(exercise: Exercise) -> Iterator[str]:
                 near = next((x for x in others if abs(x - other) <= half), other)
                 others.setdefault(near, []).append(one.misconception.instead)
         if right is None:
-            answers = "~".join(f"={text}" for text in _INFINITE)
+            answers = "~".join(f"={text}" for text in MINUS_INFINITY)
             yield f"{{1:SHORTANSWER:{answers}~%0%*#{_escaped('A hidden key has the score −∞')}}}"
             continue
         wrong = "".join(
@@ -76,9 +79,18 @@ def _either(told: Sequence[str]) -> str:
     return "As if " + ", or ".join(dict.fromkeys(told))
 
 
+def _html(markup: Markup) -> Markup:
+    """HTML as text, in a section of character data.
+
+    Moodle's reader loses a space that the parser hands over by itself, as it may among references.
+    """
+    return Markup(f"<text><![CDATA[{markup}]]></text>")
+
+
 def _escaped(words: str) -> str:
-    """Words as a remark has them, in HTML."""
-    plain = words.replace("\\", "∖")
-    for sign in "}#~":
-        plain = plain.replace(sign, f"\\{sign}")
-    return el("span", plain).removeprefix("<span>").removesuffix("</span>")
+    """Words as HTML in which no sign stands as it is; it is escaped once more with its field.
+
+    >>> _escaped("{a} < ~")
+    '{a&#125; &lt; &#126;'
+    """
+    return "".join(f"&#{ord(x)};" if x in _SIGNS else in_markup(x) for x in escape_controls(words))

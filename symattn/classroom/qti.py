@@ -1,8 +1,9 @@
-"""Exercises as QTI 2.1: a package of items whose response processing follows mistakes through.
+"""Exercises as QTI: a package of items whose response processing follows mistakes through.
 
 Source: IMS Question and Test Interoperability 2.1, Assessment Test, Section and Item Information
-Model, sections 8 (response processing) and 15 (expressions). An entry earns its point if it is
-right, or if the rule that it is computed by gives it from what was answered before.
+Model, sections 8 (response processing) and 15 (expressions); nothing of it is otherwise in 2.2. An
+entry earns its point if it is right, or if the rule that it is computed by gives it from what was
+answered before.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from symattn.classroom.exercise import FINER, Exercise, in_decimals
+from symattn.classroom.exercise import FINER, MINUS_INFINITY, Exercise, in_decimals
 from symattn.classroom.handout import Handout
 from symattn.derivations import Place
 from symattn.documents.mathml import xhtml
@@ -24,8 +25,8 @@ from symattn.documents.page.elements import Markup, el
 from symattn.evaluate.rules import rule_at
 from symattn.nodes import rule as r
 from symattn.nodes.rule import Rule
+from symattn.step import leading_to
 
-_ITEM = "http://www.imsglobal.org/xsd/imsqti_v2p1"
 _PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
 
 #: Attributes of a page that an item does not know.
@@ -41,28 +42,48 @@ LIMITS = (
 )
 
 
-def package(exercises: Sequence[Exercise]) -> bytes:
-    """The zip file: an item for each exercise, and the manifest."""
-    files = {f"item-{k}.xml": str(Item(one, f"item-{k}").xml) for k, one in enumerate(exercises, 1)}
+@dataclass(frozen=True)
+class Version:
+    """What a version of QTI calls itself: in names, and in the manifest its schema and version."""
+
+    name: str
+    schema: str
+    number: str
+
+
+#: The versions, the usual one first.
+FLAVORS: Mapping[str, Version] = {
+    "2.1": Version("v2p1", "IMS Content", "1.1"),
+    "2.2": Version("v2p2", "QTIv2.2 Package", "1.0.0"),
+}
+
+
+def package(exercises: Sequence[Exercise], flavor: str = "2.1") -> bytes:
+    """The zip file: an item for each exercise, and the manifest; `flavor` is a row of `FLAVORS`."""
+    version = FLAVORS[flavor]
+    files = {
+        f"item-{k}.xml": str(Item(one, f"item-{k}", version).xml)
+        for k, one in enumerate(exercises, 1)
+    }
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as parts:
-        for name, text in {"imsmanifest.xml": _manifest([*files]), **files}.items():
+        for name, text in {"imsmanifest.xml": _manifest([*files], version), **files}.items():
             parts.writestr(zipfile.ZipInfo(name, _TIME), text, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
 
-def _manifest(names: Sequence[str]) -> str:
+def _manifest(names: Sequence[str], version: Version) -> str:
     resources = (
         el(
             "resource",
             el("file", href=name),
             identifier=f"resource-{name.removesuffix('.xml')}",
-            type="imsqti_item_xmlv2p1",
+            type=f"imsqti_item_xml{version.name}",
             href=name,
         )
         for name in names
     )
-    about = el("schema", "IMS Content"), el("schemaversion", "1.1")
+    about = el("schema", version.schema), el("schemaversion", version.number)
     return _HEAD + el(
         "manifest",
         el("metadata", *about),
@@ -79,6 +100,7 @@ class Item:
 
     exercise: Exercise
     identifier: str
+    version: Version
 
     @property
     def xml(self) -> str:
@@ -96,7 +118,7 @@ class Item:
             body,
             el("responseProcessing", *self._points(), *self._remarks()),
             *self._told(),
-            xmlns=_ITEM,
+            xmlns=f"http://www.imsglobal.org/xsd/imsqti_{self.version.name}",
             identifier=self.identifier,
             title=exercise.sheet.title or "Attention",
             adaptive="false",
@@ -144,7 +166,7 @@ class Item:
     def _points(self) -> Iterator[Markup]:
         """A point for each answer that is right, or follows from those before it."""
         for number, blank in enumerate(self.exercise.blanks):
-            conditions = [el("match", _variable(number), el("correct", identifier=f"R{number}"))]
+            conditions = [_infinite(number)]
             if self.exercise.right[number] is not None:
                 conditions = [self._near(number, el("correct", identifier=f"R{number}"), 1)]
                 own = self._own(blank.letter, blank.place)
@@ -203,12 +225,13 @@ class Item:
         return None if None in found else el(operator, *(x for x in found if x is not None))
 
     def _entry(self, letter: str, place: Place) -> Markup | None:
-        """An entry: what was answered, what its rule gives, or its number where it is given."""
+        """An entry: what was answered, what its rule gives, or its number where no answer leads."""
         values = self.exercise.evaluation
         number = self._numbers.get((letter, place))
         if number is not None:
             return None if self.exercise.right[number] is None else _variable(number)
-        if values.step(letter) is not None:
+        asked = {blank.letter for blank in self.exercise.blanks}
+        if asked & leading_to(values.steps, {letter}):
             return self._own(letter, place)
         value = float(values.array(letter)[place])
         return _value(value) if np.isfinite(value) else None
@@ -230,7 +253,7 @@ class Item:
     def _believed(self, number: int, units: int | None) -> Markup:
         """Whether an answer is that of a misconception; where −∞ is right, whether it is that."""
         if self.exercise.right[number] is None:
-            same = el("match", _variable(number), el("correct", identifier=f"R{number}"))
+            same = _infinite(number)
             return same if units is None else el("not", same)
         if units is None:
             return el("isNull", _variable(number))
@@ -250,6 +273,13 @@ class Item:
 
 def _variable(number: int) -> Markup:
     return el("variable", identifier=f"R{number}")
+
+
+def _infinite(number: int) -> Markup:
+    """Whether an answer is −∞, however it is typed."""
+    spellings = (el("baseValue", text, baseType="string") for text in MINUS_INFINITY)
+    tests = (el("stringMatch", _variable(number), x, caseSensitive="false") for x in spellings)
+    return el("or", *tests)
 
 
 def _score() -> Markup:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from symattn.classroom.generator import Generator
     from symattn.sheets.worksheet import Worksheet
 
+#: The formats of quizzes, with the flavors of each, rows of `FLAVORS` in its module.
+_QUIZZES: Mapping[str, tuple[str, ...]] = {"moodle": (), "qti": ("2.1", "2.2")}
+
 #: The formats that show a sheet, and those that programs read, with the ending of a file of each.
-_QUIZZES = ("moodle", "qti")
 FORMATS_HERE = (*(name for name in FORMS if name != "json"), "toml", *_QUIZZES)
 _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "qti": "zip"}
 
@@ -53,7 +55,9 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
 @click.option(
     "--format", "form", type=click.Choice(FORMATS_HERE), default="text", show_default=True
 )
-@click.option("--flavor", metavar="NAME", help="Of tex, pdf, md: as for symattn derive.")
+@click.option(
+    "--flavor", metavar="NAME", help="Of tex, pdf, md: as for symattn derive; of qti 2.1 or 2.2."
+)
 @click.option(
     "-o",
     "--output",
@@ -98,7 +102,7 @@ def exercise(**asked: Any) -> Status:
         raise SymattnError(
             f"{request.form}: holds its answers; leave --key, --hints and --true-or-false out"
         )
-    check_flavor(request.form, request.flavor)
+    check_flavor(request.form, request.flavor, _QUIZZES.get(request.form))
     with metered(len(request.students)):
         if request.in_folder:
             _write_each(request)
@@ -199,7 +203,7 @@ class Request:
             (one,) = exercises
             return one.key if key else one.text
         if self.form in _QUIZZES:
-            return _quiz(self.form, exercises)
+            return _quiz(self.form, exercises, self.flavor)
         from symattn.classroom.handout import Handout, statements_of
 
         documents = []
@@ -210,12 +214,14 @@ class Request:
         return written(self.form, documents, self.flavor)
 
 
-def _quiz(form: str, exercises: Sequence[Exercise]) -> str | bytes:
+def _quiz(form: str, exercises: Sequence[Exercise], flavor: str | None) -> str | bytes:
     """A quiz for a learning platform; what its format cannot say is said beside it."""
     from symattn.classroom import moodle, qti
 
     complain(moodle.LIMITS if form == "moodle" else qti.LIMITS)
-    return moodle.quiz(exercises) if form == "moodle" else qti.package(exercises)
+    if form == "moodle":
+        return moodle.quiz(exercises)
+    return qti.package(exercises, flavor or _QUIZZES["qti"][0])
 
 
 def _names(words: str) -> list[str]:

@@ -7,7 +7,7 @@ nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from importlib import import_module
@@ -284,9 +284,13 @@ def check_width(form: str, flavor: str | None) -> None:
         raise SymattnError(f"width: {which} has its own; use {', '.join(named)} without slides")
 
 
-def check_flavor(form: str, flavor: str | None) -> None:
-    """Raises `SymattnError` for a flavor that a format does not have."""
-    flavors = FORMATS[form].flavors if form in FORMATS else ()
+def check_flavor(form: str, flavor: str | None, flavors: Collection[str] | None = None) -> None:
+    """Raises `SymattnError` for a flavor that a format does not have.
+
+    `flavors` are those of a format that is no row of `FORMATS`.
+    """
+    if flavors is None:
+        flavors = FORMATS[form].flavors if form in FORMATS else ()
     if flavor is None or flavor in flavors:
         return
     if not flavors:
