@@ -139,7 +139,7 @@ class Assignment:
             return Graded(name, False, _sentence(str(error)))
         except Ended as ended:
             return Graded(name, False, _sentence(_ended(ended.failure)))
-        verdict = dict(found.tried).get(name, "")
+        verdict = dict(found.tried).get(name, "").lower()
         return Graded(name, verdict == "agrees", "\n".join(self._said(found, name, verdict)))
 
     def _said(self, found: Verification, name: str, verdict: str) -> Iterator[str]:
@@ -148,7 +148,7 @@ class Assignment:
         if not verdict:
             why = found.forward_only or f"{found.name} as it is called cannot be tried on this"
             verdict = f"not tried, since {why}" if found.agrees else "not tried, as others fail"
-        yield _sentence(f"{about}: {verdict.lower()}")
+        yield _sentence(f"{about}: {verdict}")
         if verdict == "agrees" or self.reveal == "place":
             return
         if found.failed == name and self.reveal == "value":
@@ -262,13 +262,15 @@ def _with_marks(solution: str, function: str) -> str:
         tree = ast.parse(solution)
     except SyntaxError as error:
         raise SymattnError(f"the solution, line {error.lineno}: {error.msg}") from None
-    bodies = [x.body for x in tree.body if isinstance(x, ast.FunctionDef) and x.name == function]
-    if not bodies:
+    found = [x for x in tree.body if isinstance(x, ast.FunctionDef) and x.name == function]
+    if not found:
         raise SymattnError(f"the solution has no function {function}")
-    body = bodies[-1]
+    body = found[-1].body
     is_told = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
     written = body[1:] if is_told and len(body) > 1 else body
     start, end = written[0].lineno - 1, written[-1].end_lineno
+    if not solution.split("\n")[start][: written[0].col_offset].isspace():
+        raise SymattnError(f"the solution: the body of {function} is to begin on its own line")
     lines = solution.rstrip("\n").split("\n")
     indent = " " * written[0].col_offset
     marked = [f"{indent}### BEGIN SOLUTION", *lines[start:end], f"{indent}### END SOLUTION"]
