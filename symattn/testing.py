@@ -1,4 +1,7 @@
-"""For tests of your own code: `assert_attention` holds a function against a derivation."""
+"""For tests of code: `assert_attention` holds your own function against a derivation.
+
+`Assignment` grades students' functions on Gradescope, Otter-Grader and nbgrader.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from typing import Any
 from symattn.attention.spec import Attention
 from symattn.attention.variants import variant
 from symattn.errors import SymattnError, quote
+from symattn.verifying.assignments import Assignment, Graded
 from symattn.verifying.calling import here
 from symattn.verifying.report import Verification
 from symattn.verifying.subject import Wanted
 from symattn.verifying.verification import verify
 
-__all__ = ["Verification", "assert_attention", "verify_attention"]
+__all__ = ["Assignment", "Graded", "Verification", "assert_attention", "verify_attention"]
 
 
 def verify_attention(

@@ -73,13 +73,13 @@ def verify_named(asked: Asked) -> Verified | Failure:
     with within(limits, (__name__,), asked.debug, stranger=True) as run:
         try:
             found = verify(there(run, asked.target), asked.wanted)
-        except _Ended as ended:
+        except Ended as ended:
             return ended.failure
     document = verification_document(found, asked.brief)
     return Verified(found.status, document, verification_data(found))
 
 
-class _Ended(Exception):
+class Ended(Exception):
     """The process of a function has ended, or the function cannot be had."""
 
     def __init__(self, failure: Failure) -> None:
@@ -93,7 +93,7 @@ def there(run: Run, target: str) -> Function:
     def asked(function: Callable[[Any], bytes], argument: object) -> bytes:
         found = run(function, argument, target)
         if isinstance(found, Failure):
-            raise _Ended(found)
+            raise Ended(found)
         return found
 
     signature = signature_from(asked(_signature, target))
