@@ -14,7 +14,7 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 38_578,
+    "statements": 38_916,  # inequalities and derivatives are theorems of Rocq, too
     "mentions of node classes outside nodes/": 504,
     "classes over 150 statements": 3,
     "attributes stored outside __init__": 29,
