@@ -173,6 +173,16 @@ def test_what_is_assumed_is_said() -> None:
     assert positive.hypotheses[-1] == "(forall i j, 0 < A i j)"
 
 
+def test_a_size_is_not_taken_for_an_index(tool: Tool) -> None:
+    """Sizes i and j have other names, as the entries are those of all i and j."""
+    tool("coqc")
+    text = of("rowmean(S) <= rowmax(S)", shapes={"S": ("i", "j")})
+    found = theorem(text)
+    assert found.variables["S"] == "'M[R]_(i_, j_)"
+    assert "j_%:R" in found.left
+    assert asked([text], 300) == [""]
+
+
 def test_a_changed_certificate_is_refused() -> None:
     data = json.loads(json.dumps(equal("softmax(S) <= 1").certificate))
     data["links"][0]["statement"]["right"] = {"text": "1/2", "spare": []}

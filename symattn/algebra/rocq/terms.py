@@ -98,7 +98,8 @@ _COUNTING = (*_HIDING, "Concat", "HeadSum", "Split", "Head")
 #: Names that mean something else in Rocq, or in what stands before a theorem.
 _TAKEN = {
     *(word for text in (*NODES.values(), *FUNCTIONS.values()) for word in re.findall(r"\w+", text)),
-    *("R", "sumto", "ent", "permn", "add_oo", "exo", "pos", "nz", "exf"),
+    *("R", "sumto", "ent", "permn", "add_oo", "exo", "pos", "nz", "exf", "largest", "le_mx"),
+    *("slope", "slope_at", "slope_e", "slope_ln", "i", "j"),  # i and j are those of all entries
     *("Prop", "Set", "Type", "SProp", "head"),
     *("as", "at", "by", "do", "else", "end", "exists", "fix", "for", "forall", "fun", "if", "in"),
     *("is", "let", "match", "return", "then", "using", "where", "with", "of", "Some", "None"),
