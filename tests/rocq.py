@@ -51,8 +51,10 @@ _MEANS: Mapping[str, Callable[..., Any]] = {
     "softmax": _softmax,
     "softmax_oo": _softmax,
     "softmax1": lambda s: np.exp(s) / (1 + np.exp(s).sum(1, keepdims=True)),
+    "softmax1_oo": lambda s: np.exp(s) / (1 + np.exp(s).sum(1, keepdims=True)),
     "rowratio": lambda a: a / a.sum(1, keepdims=True),
     "rowsum": lambda a: a.sum(1, keepdims=True),
+    "rowmax": lambda a: a.max(1, keepdims=True),
     "colsum": lambda a: a.sum(0, keepdims=True),
     "had": lambda a, b: a * b,
     "hquot": lambda a, b: a / b,
@@ -228,12 +230,13 @@ class Term:
 
 @dataclass(frozen=True)
 class Theorem:
-    """What a file proves: its variables, hypotheses and sides as texts."""
+    """What a file proves: its variables, hypotheses and sides as texts, and their sign."""
 
     variables: dict[str, str]
     hypotheses: list[str]
     left: str
     right: str
+    sign: str = "="
 
     @property
     def letters(self) -> set[str]:
@@ -277,8 +280,18 @@ class Theorem:
         return (kind[3:], kind[3:]) if kind.startswith("'S_") else None
 
     def sides(self, known: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Both sides, letters and sizes being these."""
-        left, right = (_value(side, known) for side in (self.left, self.right))
+        """Both sides, letters and sizes being these; the derivatives of a number by a letter."""
+        right = _value(self.right, known)
+        found = re.fullmatch(r"slope \(fun (\S+) => (.*) 0 0\) (\S+)", self.left)
+        if found is None:
+            return _value(self.left, known), right
+        name, number, place = found.groups()
+        assert name == place
+        left = np.zeros(np.shape(known[name]))
+        for entry in np.ndindex(left.shape):  # the imaginary part of f(x + i h) is h f'(x)
+            moved = np.array(known[name], dtype=complex)
+            moved[entry] += 1e-20j
+            left[entry] = np.imag(_value(number, {**known, name: moved})).item() / 1e-20
         return left, right
 
     def obeyed(self, known: Mapping[str, Any]) -> dict[str, bool]:
@@ -290,17 +303,30 @@ class Theorem:
 _HYPOTHESES = (
     r"\((?P<left>.*) (?P<sign><) (?P<right>.*)\)%N",
     r"\(forall i j, (?P<left>.*) (?P<sign><=?) (?P<right>.*) i j\)",
+    r"\(forall x, (?P<left>.*) (?P<sign><=) (?P<right>.*)\)",
     r"\(forall i j, (?P<left>.*) i j (?P<sign>!=) (?P<right>.*)\)",
     r"(?P<left>.*) (?P<sign><=?|!=|=) (?P<right>.*)",
 )
 
 
+#: Functions of one number that a hypothesis says the derivative of, and these derivatives.
+_SLOPES: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "(slope_e e)": (np.exp, np.exp),
+    "(slope_ln ln)": (np.log, np.reciprocal),
+}
+
+
 def _holds(hypothesis: str, known: Mapping[str, Any]) -> bool:
+    if hypothesis in _SLOPES:
+        one, slope = _SLOPES[hypothesis]
+        x = np.linspace(0.5, 2, 7)
+        return agree(np.imag(one(x + 1e-20j)) / 1e-20, slope(x))
     inverted = hypothesis.removesuffix(" \\in unitmx")
     if inverted != hypothesis:
         return bool(np.linalg.matrix_rank(_value(inverted, known)) == len(_value(inverted, known)))
     found = next(filter(None, (re.fullmatch(one, hypothesis) for one in _HYPOTHESES)))
-    left, right = (_value(found[side], known) for side in ("left", "right"))
+    places = {**known, "x": np.linspace(-3, 3, 13)} if "forall x" in hypothesis else known
+    left, right = (_value(found[side], places) for side in ("left", "right"))
     match found["sign"]:
         case "<":
             return bool(np.all(left < right))
@@ -320,11 +346,26 @@ def _value(text: str, known: Mapping[str, Any]) -> Any:
 
 def theorem(text: str) -> Theorem:
     """The theorem of a file, which has one."""
-    (found,) = re.findall(r"^Theorem \w+ (.*?)\.\nProof\.", text, re.DOTALL | re.MULTILINE)
-    head, _, rest = found.partition(":\n  ")
+    (found,) = theorems(text)
+    return found
+
+
+def theorems(text: str) -> list[Theorem]:
+    """The theorems of a file; equations that they are made of are lemmas there."""
+    found = re.findall(r"^Theorem \w+ (.*?)\.\nProof\.", text, re.DOTALL | re.MULTILINE)
+    return [*map(_read, found)]
+
+
+def _read(statement: str) -> Theorem:
+    head, _, rest = statement.partition(":\n  ")
     variables: dict[str, str] = {}
     for names, kind in re.findall(r"\(([\w' ]+) : ([^:]*)\)(?= \(|\s*$)", head):
         variables |= dict.fromkeys(names.split(), kind)
     *hypotheses, last = rest.split(" ->\n  ")
-    left, _, right = last.partition("\n  = ")
-    return Theorem(variables, hypotheses, left, right.removesuffix(" :> R"))
+    if last.startswith("slope "):
+        left, _, right = last.partition("\n  ")
+        return Theorem(variables, hypotheses, left, right, "slope")
+    left, sign, right = re.split(r"\n  (=|<=) ", last.removeprefix("forall i j, "))
+    if last.startswith("forall i j, "):
+        left, right = (side.removesuffix(" i j") for side in (left, right))
+    return Theorem(variables, hypotheses, left, right.removesuffix(" :> R"), sign)

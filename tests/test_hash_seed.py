@@ -14,7 +14,7 @@ SAMPLE = """
 import sys
 from pathlib import Path
 from symattn import Notation, document, equal, latex, text
-from symattn.algebra.rocq.export import exported
+from symattn.algebra.rocq.files import exported
 from symattn.attention.example import small_example
 from symattn.attention.variants import VARIANTS
 from symattn.errors import SymattnError

@@ -384,7 +384,7 @@ RULES: Mapping[str, tuple[str, Callable[[Step], bool]]] = {
 # ---- checking ------------------------------------------------------------------------------------
 
 
-class _Replay:
+class Link:
     """The check of one link, of a chain L ≤ R, and whether an equation in it is partial."""
 
     def __init__(self, goal: Goal) -> None:
@@ -396,9 +396,13 @@ class _Replay:
     def of(cls, link: Data) -> Self:
         """The check of a link. Raises `Refused` where it is not proven."""
         out = cls(goal_of(link["statement"]))
-        if out.claim(link["proof"]) != (out.goal.left, out.goal.right):
-            raise Refused("the steps prove something else")
+        out.check(link["proof"])
         return out
+
+    def check(self, proof: Data) -> None:
+        """Check that the steps prove the statement."""
+        if self.claim(proof) != (self.goal.left, self.goal.right):
+            raise Refused("the steps prove something else")
 
     def claim(self, data: Data) -> Claim:
         """What a step shows. Raises `Refused` where it does not follow."""
@@ -413,10 +417,15 @@ class _Replay:
         by = tuple(map(read_number, data.get("by", ())))
         equation = None if "equation" not in data else self.equation(data["equation"])
         step = Step((left, right), premises, by, equation, goal.positive)
-        _, follows = RULES[data["rule"]]
-        if not follows(step):
-            raise Refused(f"{left} ≤ {right} does not follow by {quote(data['rule'])}")
+        self.follow(data["rule"], step)
         return step.claim
+
+    def follow(self, rule: str, step: Step) -> None:
+        """Check that a step follows by its rule. Raises `Refused` where it does not."""
+        _, follows = RULES[rule]
+        if not follows(step):
+            left, right = step.claim
+            raise Refused(f"{left} ≤ {right} does not follow by {quote(rule)}")
 
     def equation(self, data: Data) -> Claim:
         """Both sides of an equation that is proven under what the statement assumes.
@@ -453,7 +462,7 @@ def check(data: Data) -> list[Goal]:
 def replayed_links(links: Data) -> tuple[list[Goal], bool]:
     """What links prove, and whether only where both sides are defined; however large they are."""
     try:
-        replays = [_Replay.of(link) for link in links]
+        replays = [Link.of(link) for link in links]
         return [one.goal for one in replays], any(any(one.doubts) for one in replays)
     except Refused:
         raise

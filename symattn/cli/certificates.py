@@ -39,11 +39,11 @@ def write_certificate(answer: Equality, destination: Destination) -> None:
 def write_theorem(proof: Proof, out: Output) -> Status:
     """The proof as a theorem of Rocq; a line on standard error where there is none."""
     from symattn.algebra.forms import Refused
-    from symattn.algebra.rocq.export import exported
+    from symattn.algebra.rocq.files import exported
 
     answer = proof.equality
-    why = "an inequality has none" if answer.verdict == "proven" else answer.summary
-    if answer.certificate is not None and answer.verdict == "equal":
+    why = answer.summary
+    if answer.certificate is not None and answer.verdict in ("equal", "proven"):
         try:
             out.put(exported(answer.certificate, proof.identity.name or "statement"))
         except Refused as refusal:
@@ -114,7 +114,7 @@ def _replayed(file: tuple[str, list[Data], bool]) -> list[Checked]:
     from symattn.algebra.bounds import check as check_bounds
     from symattn.algebra.certificate import check
     from symattn.algebra.forms import Refused
-    from symattn.algebra.rocq.export import exported
+    from symattn.algebra.rocq.files import exported
 
     name, certificates, rocq = file
     found: list[Checked] = []
@@ -135,9 +135,7 @@ def _replayed(file: tuple[str, list[Data], bool]) -> list[Checked]:
             for line in claim.lines(one["statement"], "≤" if bounds else "=")
         ]
         theorem, without = "", ""
-        if rocq and bounds:
-            without = "inequalities have no theorem of Rocq"
-        elif rocq:
+        if rocq:
             try:
                 theorem = exported(data)
             except Refused as refusal:

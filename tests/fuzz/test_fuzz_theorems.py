@@ -10,22 +10,25 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Tool
-from tests.fuzz.theorems import GOOD, Rocq, made, outcomes, source, sources, tried
+from tests.fuzz.theorems import GOOD, Rocq, made, outcomes, source, sources, tried, unnoticed
 from tests.statements import STATEMENTS
 
 
 def test_what_is_asked_is_read_back() -> None:
     rng = random.Random(2)
-    found = [one for goal, text in islice(sources(rng), 12) for one in made(goal, text, rng)]
+    of = [*islice(sources(rng), 16)]
+    found = [one for source in of for one in made(source, rng)]
     assert [one.statement for one in found if not one.is_read_back] == []
     assert sum(not one.is_true for one in found) > 40
+    assert [said for source in of for said in unnoticed(source)] == []
+    assert sum(source.sign == "<=" for source in of) > 4
 
 
 @pytest.mark.nightly
 def test_no_proof_proves_another_statement(tool: Tool, tmp_path: Path) -> None:
     tool("coqtop")
     (row,) = (row for row in STATEMENTS if row.text == "softmax(S) 1 = 1")
-    found = [*tried(Rocq(tmp_path), *source(row), random.Random(1))]
+    found = [*tried(Rocq(tmp_path), source(row), random.Random(1))]
     assert [(word, one.statement) for one, word in found if word not in GOOD] == []
     counts = Counter(word for _, word in found)
     assert counts["true, accepted"] >= 1

@@ -1,10 +1,13 @@
 """``python -m tests.fuzz.theorems --count 500 --seed 0``: proofs of Rocq with other statements.
 
-A side of a true statement is changed: a transpose, a factor, a mask or a size. What is read back of
-the theorem of that has to be what symattn's own evaluation makes of the changed statement. Then
-Rocq gets it with the proof of the true statement, and has to refuse it, unless the numbers say that
-it is true as well. Rocq has to find the statement well-formed, and to accept the unchanged proof.
-The same seed gives the same statements; the table counts.
+A side of a true statement is changed: a transpose, a factor, a mask or a size; an inequality's
+sides are exchanged, too. What is read back of the theorem of that has to be what symattn's own
+evaluation makes of the changed statement. Then Rocq gets it with the proof of the true statement,
+and has to refuse it, unless the numbers say that it is true as well. Rocq has to find the statement
+well-formed, and to accept the unchanged proof. A theorem that lacks one of its hypotheses about
+divisors, roots and logarithms has to be seen to say something of numbers for which a side has no
+value. Half of the statements are inequalities. The same seed gives the same statements; the table
+counts.
 """
 
 from __future__ import annotations
@@ -25,20 +28,24 @@ from typing import Any
 import numpy as np
 import sympy
 
-from symattn import SymattnError
+from symattn import SymattnError, equal
 from symattn.algebra.claims import Goal, goal_of
 from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import stated
-from symattn.algebra.rocq.export import Document, Exporting, exported
+from symattn.algebra.forms import Refused
+from symattn.algebra.rocq.export import Document, Exporting
+from symattn.algebra.rocq.files import exported
+from symattn.algebra.rocq.inequalities import Claims, Inequality
 from symattn.algebra.rocq.terms import identifier, library
 from symattn.algebra.traces import certificate
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.enclosure import precision
-from symattn.nodes.lines import UnitVectors
+from symattn.nodes.lines import LineQuotient, UnitVectors
 from symattn.nodes.masks import Causal, Masked, Padding
 from symattn.nodes.normalise import RowRatio, Softmax
 from symattn.nodes.scale import Quotient
 from tests.fuzz.asking import options
+from tests.fuzz.bounds import cases
 from tests.oracle import Statement, agree
 from tests.rocq import Theorem, theorem
 from tests.statements import STATEMENTS
@@ -84,7 +91,7 @@ def masked(part: Any, rng: random.Random) -> Any:
 def resized(part: Any, rng: random.Random) -> Any:
     """Another size in a number; a quotient by a size."""
     if isinstance(part, Quotient) and part.args[1].free_symbols:
-        return Quotient(part.args[0], sympy.sqrt(2) * part.args[1])
+        return Quotient(part.args[0], 2 * part.args[1])
     if (
         isinstance(part, Matrix)
         and not isinstance(part, Quotient)
@@ -103,8 +110,28 @@ CHANGES: Mapping[str, Callable[[Any, random.Random], Any]] = {
 }
 
 
+@dataclass(frozen=True)
+class Source:
+    """A true statement, the sign between its sides, and the file of its theorem."""
+
+    goal: Goal
+    sign: str
+    text: str
+
+    @property
+    def kinds(self) -> list[str]:
+        """How it may be changed."""
+        return [*CHANGES, *([EXCHANGED] if self.sign == "<=" else [])]
+
+
+#: The change that only inequalities have, and a theorem that lacks a hypothesis.
+EXCHANGED, LACKING = "exchanged sides", "a hypothesis"
+
+
 def changed(goal: Goal, kind: str, rng: random.Random) -> Goal | None:
     """The statement with one part of a side changed; None where nothing can be."""
+    if kind == EXCHANGED:
+        return replace(goal, left=goal.right, right=goal.left)
     which = rng.choice(("left", "right"))
     side = getattr(goal, which)
     parts = [*dict.fromkeys(sympy.preorder_traversal(side))]
@@ -169,34 +196,86 @@ class Judged:
     is_true: bool
 
 
-def unfilled(goal: Goal, text: str) -> frozenset[str]:
-    """The sizes of which the theorem of a file does not say that they are not 0."""
-    said = theorem(text).hypotheses
-    sizes = [str(one) for one in named(goal)[1] if one.is_integer]
-    return frozenset(one for one in sizes if f"(0 < {identifier(one)})%N" not in said)
+def document(source: Source, goal: Goal) -> Document:
+    """A theorem that assumes the same of sizes and of e^x as that of a source."""
+    said = theorem(source.text).hypotheses
+    sizes = {str(one) for one in named(source.goal)[1] if one.is_integer}
+    filled = {one for one in sizes if f"(0 < {identifier(one)})%N" in said}
+    if source.sign == "=":
+        empty = frozenset(sizes - filled)
+        return Document(Exporting(goal, [], {}, empty), "statement", {})
+    claims = Claims(goal, "statement", {})
+    claims.needed.update(filled)
+    claims.laws.update({"grows"} & {"grows" for one in said if "forall x" in one})
+    return Inequality(claims)
 
 
-def judged(kind: str, goal: Goal, seed: int, empty: frozenset[str]) -> Judged:
-    """A statement about sizes some of which may be 0, judged in numbers at a few sizes."""
-    document = Document(Exporting(goal, [], {}, empty), "statement", {})
-    statement = document.statement()
+def judged(kind: str, source: Source, goal: Goal, seed: int) -> Judged:
+    """A statement that is made of another, judged in numbers at a few sizes."""
+    statement = document(source, goal).statement()
     found = theorem(f"Theorem {statement}.\nProof.")
-    same, true = True, True
+    same, true = found.sign == source.sign, True
     for number in range(4):
         values = drawn(goal, np.random.default_rng((seed, number)))
         known = {identifier(str(name)): value for name, value in values.items()}
         with np.errstate(all="ignore"):
             said = found.sides(known)
             own = [own_value(side, values) for side in (goal.left, goal.right)]
+            if source.sign == "<=":
+                said = np.broadcast_arrays(*said, own[0])[:2]
+                true &= bool(np.all(~(own[0] > own[1] + 1e-9 * (1 + np.abs(own[1])))))
+            else:
+                true &= agree(*own)
         is_defined = all(np.all(np.isfinite(one)) for one in own)  # else no hypothesis has to hold
         same &= all(map(agree, said, own)) and (obeys(found, known) or not is_defined)
-        true &= agree(*own)
     return Judged(kind, goal, statement, same, true)
 
 
-def obeys(found: Theorem, known: Mapping[str, Any]) -> bool:
-    """Whether numbers that are drawn obey all hypotheses."""
-    return all(found.obeyed(known).values())
+def obeys(found: Theorem, known: Mapping[str, Any], but: str = "") -> bool:
+    """Whether numbers that are drawn obey all hypotheses, but for one."""
+    return all(holds for one, holds in found.obeyed(known).items() if one != but)
+
+
+def unnoticed(source: Source) -> list[str]:
+    """The hypotheses without which a theorem is not seen to say more than its statement.
+
+    It is seen where numbers obey all the others, and a side has no value. A row that is divided by
+    0 is 0 in symattn: theorems about these are compared with NumPy in `tests/algebra/test_rocq.py`.
+    """
+    found, goal = theorem(source.text), source.goal
+    if any(side.has(LineQuotient) for side in (goal.left, goal.right)):
+        return []
+    left = {one for one in found.hypotheses if re.search(r"!= 0|unitmx|0 <=? .* i j\)$", one)}
+    left -= {f"(forall i j, 0 < {identifier(name)} i j)" for name in goal.positive}
+    for number in range(12):
+        values = drawn(goal, np.random.default_rng((9, number)))
+        numbers = [key for key, value in values.items() if isinstance(value, float)]
+        values |= dict.fromkeys(numbers, (0.0, 1.0, -1.0, 2.0)[number % 4])
+        for one in with_rows(values, number % 2 > 0):
+            known = {identifier(str(key)): value for key, value in one.items()}
+            with np.errstate(all="ignore"):
+                if not has_value(goal, one):
+                    left -= {said for said in left if obeys(found, known, said)}
+    return sorted(left)
+
+
+def with_rows(values: dict[Any, Any], everywhere: bool) -> Iterator[dict[Any, Any]]:
+    """The same with a row of 0 in a letter, one with other signs, or with all rows so."""
+    yield values
+    for name, value in values.items():
+        if isinstance(name, str):
+            rows = np.arange(len(value))[:, None] < 1
+            for c in (0.0, -1.0):
+                yield {**values, name: np.where(rows | everywhere, c * value, 1.0)}
+
+
+def has_value(goal: Goal, values: Mapping[Any, Any]) -> bool:
+    """Whether both sides have a value for these numbers."""
+    try:
+        own = [own_value(side, values) for side in (goal.left, goal.right)]
+    except (SymattnError, ZeroDivisionError):
+        return False
+    return all(np.all(np.isfinite(one)) for one in own)
 
 
 # ---- Rocq --------------------------------------------------------------------------------------
@@ -267,8 +346,15 @@ class Session:
         return "".join(heard)
 
     def hears(self, lines: Sequence[str]) -> bool:
-        """Whether it takes all lines."""
-        return all("Error:" not in self.said(lines[k : k + 8]) for k in range(0, len(lines), 8))
+        """Whether it takes all lines, some sentences at a time."""
+        said: list[str] = []
+        for k, line in enumerate(lines, 1):
+            said.append(line)
+            if k == len(lines) or (len(said) >= 8 and line.endswith((".", "}"))):
+                if "Error:" in self.said(said):
+                    return False
+                said = []
+        return True
 
     def proves(self, k: int, statement: str, proof: Sequence[str]) -> tuple[bool, bool]:
         """Whether a statement is well-formed, and whether these lines prove it."""
@@ -287,37 +373,52 @@ class Session:
 # ---- all of it ---------------------------------------------------------------------------------
 
 
-def sources(rng: random.Random) -> Iterator[tuple[Goal, str]]:
-    """True statements without equations that are assumed, and the files of their theorems."""
+def sources(rng: random.Random) -> Iterator[Source]:
+    """True equations and inequalities in turn, without equations that are assumed."""
     rows = [row for row in STATEMENTS if row.holds and not set(row.options) & {"sizes", "where"}]
-    for row in rng.sample(rows, len(rows)):
+    made_ = cases(4 * len(rows), rng.randrange(10**6))
+    bounds = (case.text for case, is_true in made_ if is_true)
+    for row, text in zip(rng.sample(rows, len(rows)), bounds, strict=False):
         with suppress(SymattnError):
             yield source(row)
+        with suppress(SymattnError):
+            yield inequality(text)
 
 
-def source(row: Statement) -> tuple[Goal, str]:
-    """A statement and the file of its theorem."""
+def source(row: Statement) -> Source:
+    """An equation and the file of its theorem."""
     found = certificate(next(stated(row.text, None, **row.options)))
-    return goal_of(found["statement"]), exported(found)
+    return Source(goal_of(found["statement"]), "=", exported(found))
 
 
-def made(goal: Goal, text: str, rng: random.Random) -> Iterator[Judged]:
+def inequality(text: str) -> Source:
+    """An inequality and the file of its theorem. Raises `SymattnError` where there is none."""
+    found = equal(text).certificate
+    if found is None:
+        raise Refused("it has no certificate")
+    (link,) = found["links"]
+    return Source(goal_of(link["statement"]), "<=", exported(found))
+
+
+def made(source: Source, rng: random.Random) -> Iterator[Judged]:
     """Statements that are made of one, and assume the same of sizes as its theorem."""
-    seen = {goal}
+    seen = {source.goal}
     for number in range(EACH):
-        kind = [*CHANGES][number % len(CHANGES)]
-        other = changed(goal, kind, rng)
+        kind = source.kinds[number % len(source.kinds)]
+        other = changed(source.goal, kind, rng)
         if other is not None and other not in seen:
             seen.add(other)
             with suppress(SymattnError):  # what has no term
-                yield judged(kind, other, number, unfilled(goal, text))
+                yield judged(kind, source, other, number)
 
 
-def tried(rocq: Rocq, goal: Goal, text: str, rng: random.Random) -> Iterator[tuple[Judged, str]]:
+def tried(rocq: Rocq, source: Source, rng: random.Random) -> Iterator[tuple[Judged, str]]:
     """What becomes of the statements that are made of one."""
-    itself = judged("none", goal, 0, unfilled(goal, text))
-    others = [*made(goal, text, rng)]
-    answers = rocq.accepted(text, [itself.statement, *(one.statement for one in others)])
+    itself = judged("none", source, source.goal, 0)
+    for lacking in unnoticed(source):
+        yield replace(itself, kind=LACKING, statement=lacking), "not noticed"
+    others = [*made(source, rng)]
+    answers = rocq.accepted(source.text, [itself.statement, *(one.statement for one in others)])
     for one, (formed, accepted) in zip([itself, *others], answers, strict=True):
         if not formed:
             yield one, "no statement of Rocq"
@@ -340,8 +441,8 @@ def outcomes(count: int, seed: int) -> Iterator[tuple[Judged, str]]:
     rng, left = random.Random(seed), count
     with tempfile.TemporaryDirectory() as folder:
         rocq = Rocq(Path(folder))
-        for goal, text in sources(rng):
-            for one, word in tried(rocq, goal, text, rng):
+        for source in sources(rng):
+            for one, word in tried(rocq, source, rng):
                 left -= one.kind != "none"
                 yield one, word
             if left <= 0:
@@ -355,10 +456,11 @@ def main() -> int:
     for one, word in outcomes(arguments.count, arguments.seed):
         counts[one.kind, word] += 1
         if word not in GOOD:
-            print(f"{word}: {one.kind}: {one.goal.left} = {one.goal.right}", flush=True)
+            sides = f"{one.goal.left}, {one.goal.right}"
+            print(f"{word}: {one.kind}: {sides}: {one.statement}", flush=True)
     words = [*GOOD, *sorted({word for _, word in counts} - {*GOOD})]
     print(" | ".join(["changed", *words]))
-    for kind in ("none", *CHANGES):
+    for kind in ("none", *CHANGES, EXCHANGED, LACKING):
         print(" | ".join([kind, *(str(counts[kind, word]) for word in words)]))
     return int(any(word not in GOOD for _, word in counts))
 

@@ -22,6 +22,12 @@ from symattn.notation.text import line
 _ENTRY, _OTHERS = "ij", "ltrsuqwhgvxyz"
 
 
+def spelled(one: sympy.Basic | r.Rule) -> str:
+    """An expression or an entry rule. Raises `SymattnError` for what has no notation."""
+    speller = Speller()
+    return line(speller.meaning(one) if isinstance(one, sympy.Basic) else speller.rule(one))
+
+
 class Comments:
     """Equations of a statement in its own letters and their order."""
 
@@ -62,7 +68,7 @@ class Comments:
             places = {index: place_of(at).xreplace(own) for index, at in env.items()}
             sides = [renamed(left(), {**own, **places}, pool)]
             sides.append(renamed(self.formulas.of_poly(value), own, pool))
-            words = [line(Speller().rule(side)) for side in sides]
+            words = [*map(spelled, sides)]
         except SymattnError:  # it has no notation
             return ""
         text = " = ".join(words)

@@ -130,6 +130,8 @@ def _number(value: sympy.Basic, sign: str, goal: Goal) -> Iterator[Divisor]:
 
 def _meant(one: Divisor, goal: Goal) -> tuple[Items | str, bool]:
     """What a divisor is wherever its matrix has entries, and whether it is shown to be so."""
+    if one.inverted:
+        return one.text, False
     tracer = Tracer([], goal.positive)
     tracer.permuted.update(permutations_in(goal))
     try:

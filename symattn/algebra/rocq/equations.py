@@ -24,7 +24,8 @@ class Equation:
     """Left = right, and a script that proves it; none where both are the same but for names.
 
     `poly` is what the right side says, None of −∞; a sum was over `bound` before. `comment` says
-    it in the letters of the statement.
+    it in the letters of the statement. With a `slope`, the place of a derivative and what it is by,
+    the right side is the derivative of the left one.
     """
 
     left: str
@@ -34,6 +35,7 @@ class Equation:
     bound: Bound | None = None
     rule: object = None
     comment: str = ""
+    slope: str = ""
 
     @property
     def remark(self) -> Script:
@@ -88,6 +90,8 @@ def have(name: str, one: Equation, kind: str = " :> R") -> Script:
 
 def said(one: Equation, kind: str = " :> R") -> str:
     """An equation as a statement about numbers, or scores."""
+    if one.slope:
+        return f"slope_at {one.slope} => {one.left}) ({one.right})"
     sides = (f"({side})" if side[:3] == "if " else side for side in (one.left, one.right))
     return " = ".join(sides) + kind
 
@@ -105,6 +109,19 @@ def within(bound: Bound, one: Equation) -> Equation:
         left, right = (summed_text([(name, size)], side) for side in (one.left, one.right))
         one = Equation(left, right, script if one.script else ())
     return one
+
+
+def along(pair: tuple[str, Form], one: Equation) -> Equation:
+    """The largest of both sides of an equation along an index."""
+    name = identifier(pair[0])
+    script = (f"apply: largest_eq => {name} lt{name}.", *one.remark, *one.script)
+    left, right = (largest_text(pair, side) for side in (one.left, one.right))
+    return Equation(left, right, script if one.script else ())
+
+
+def largest_text(pair: tuple[str, Form], body: str, places: Places | None = None) -> str:
+    """The largest along an index; places are put in for indices in its range."""
+    return f"largest {nat(pair[1], places)} (fun {identifier(pair[0])} => {body})"
 
 
 def summed_text(bound: Sequence[tuple[str, Form]], body: str, places: Places | None = None) -> str:

@@ -1,13 +1,12 @@
-"""A certificate as a file of Rocq: the statement about MathComp's matrices, and its proof."""
+"""The theorem of an equation: the statement about MathComp's matrices, and its proof."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -17,39 +16,41 @@ from symattn.algebra.claims import Goal, cases, goal_of, meant, read_size
 from symattn.algebra.forms import Refused, linear, number, plus_form, variable
 from symattn.algebra.kinds import Data
 from symattn.algebra.proof_lines import renamed
-from symattn.algebra.rocq.comments import Comments
+from symattn.algebra.rocq.comments import Comments, spelled
 from symattn.algebra.rocq.divisors import COLUMN, ROW, divided, divisors_of
 from symattn.algebra.rocq.equations import Equation, Piece, Pieces, have, indented
+from symattn.algebra.rocq.slopes import Slopes
 from symattn.algebra.rocq.sums import unit_name
-from symattn.algebra.rocq.terms import identifier, matrix, nat, size, sizes_in
-from symattn.algebra.rocq.writer import ProofWriter
+from symattn.algebra.rocq.terms import bracketed, identifier, matrix, nat, size, sizes_in
 from symattn.algebra.texts import Atom
 from symattn.algebra.traces import Tracing
 from symattn.nodes.heads import Concat, Head, Split
-from symattn.nodes.spell import Speller
-from symattn.notation.text import line
 from symattn.step import HEAD
 
-_HEAD = """\
-From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
-From mathcomp Require Import ring zify.
-From Symattn Require Import symattn.
-Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
-Import Order.TTheory GRing.Theory Num.Theory.
-Local Open Scope ring_scope.
-"""
+#: What theorems say of e^x and ln besides the laws that they always have.
+LAWS: Mapping[str, str] = {
+    "grows": "(forall x, 1 + x <= e x)",
+    "slope_e": "(slope_e e)",
+    "slope_ln": "(slope_ln ln)",
+}
 
 
 class Exporting(Replay):
     """A replay that keeps the equations of its run."""
 
     def __init__(
-        self, goal: Goal, uses: Sequence[Data], orders: dict[Atom, int], empty: frozenset[str]
+        self,
+        goal: Goal,
+        uses: Sequence[Data],
+        orders: dict[Atom, int],
+        empty: frozenset[str],
+        known: Mapping[str, str] = {},
     ) -> None:
         super().__init__(goal, uses, False)
         self.orders, self.comments, self.empty = orders, Comments(self.goal), empty
         self.divisors = divisors_of(goal, sides_of(goal))
-        self.identities: dict[str, str] = {}
+        #: Identities by what they say; those that are known stand in the file already.
+        self.known, self.identities = known, {**known}
         self.writers: list[Any] = []
 
     def entries(self, checker: Checker, goal: Goal, cofactors: Sequence[Data]) -> None:
@@ -62,14 +63,14 @@ class Exporting(Replay):
 
     def checker(self, steps: Sequence[Data], positive: Sequence[str] = ()) -> Checker:  # type: ignore[override]
         """A checker whose run becomes a script."""
-        out = ProofWriter(steps, positive, self.orders, self.comments, self.divisors)
+        out = Slopes(steps, positive, self.orders, self.comments, self.divisors)
         out.here, out.identities = replace(out.here, empty=self.empty), self.identities
         out.ties = {name: f"k'tied_{identifier(name)}" for name in ties(self.goal)}
         return out
 
 
-def exported(certificate: Data, name: str = "statement") -> str:
-    """The file of Rocq. Raises `Refused` for what has no lemma or no term there yet."""
+def equation(certificate: Data, name: str, known: Mapping[str, str]) -> Document:
+    """The theorem of an equation, in a file that has the known identities already."""
     goal, uses, proof = goal_of(certificate["statement"]), certificate["uses"], certificate["proof"]
     sides = sides_of(goal)
     if sides[0] == sides[1]:
@@ -81,10 +82,11 @@ def exported(certificate: Data, name: str = "statement") -> str:
     needed = divided(goal, sides) | {*_counted(proof)}
     needed |= {size.name for one in blocks for size in one.shape[one.axis].free_symbols}
     sizes = [one for one in sizes_in(sides) if one not in wide | needed]
-    replay = _freest(goal, uses, proof, sizes)
-    document = Document(replay, identifier(name.replace("-", "_")), proof)
+    replay = _freest((goal, uses, proof, known), sizes)
+    kind = Derivative if type(goal.left).__name__ == "Slope" else Document
+    document = kind(replay, name, proof)
     document.empty = replay.empty.union(wide - needed)
-    return document.text(certificate)
+    return document
 
 
 def _counted(proof: Data) -> Iterator[str]:
@@ -97,23 +99,28 @@ def _counted(proof: Data) -> Iterator[str]:
         yield from chain.from_iterable(map(_counted, proof["cases"]))
 
 
-def _freest(goal: Goal, uses: Sequence[Data], proof: Data, sizes: Sequence[str]) -> Exporting:
+#: A statement, the uses of its equations, its proof, and the identities that a file has.
+Proof: TypeAlias = tuple[Goal, Sequence[Data], Data, Mapping[str, str]]
+
+
+def _freest(proof: Proof, sizes: Sequence[str]) -> Exporting:
     """The replay of a proof in which as many as can be of these sizes may be 0."""
     with suppress(Refused):
-        return _replayed(goal, uses, proof, frozenset(sizes))
-    replay = _replayed(goal, uses, proof, frozenset())
+        return _replayed(proof, frozenset(sizes))
+    replay = _replayed(proof, frozenset())
     for one in sizes:
         with suppress(Refused):
-            replay = _replayed(goal, uses, proof, replay.empty | {one})
+            replay = _replayed(proof, replay.empty | {one})
     return replay
 
 
-def _replayed(goal: Goal, uses: Sequence[Data], proof: Data, empty: frozenset[str]) -> Exporting:
+def _replayed(proof: Proof, empty: frozenset[str]) -> Exporting:
     """The replay of a proof in which these sizes may be 0. Raises `Refused` where they may not."""
+    goal, uses, data, known = proof
     orders: dict[Atom, int] = {}
     while True:
-        before, replay = dict(orders), Exporting(goal, uses, orders, empty)
-        replay.check(proof, replay.goal)
+        before, replay = dict(orders), Exporting(goal, uses, orders, empty, known)
+        replay.check(data, replay.goal)
         if orders == before:
             return replay
 
@@ -137,14 +144,17 @@ def sides_of(goal: Goal) -> list[sympy.Basic]:
 
 
 class Document:
-    """The parts of the file."""
+    """A theorem, what it says and assumes, and its proof."""
 
     def __init__(self, replay: Exporting, name: str, proof: Data) -> None:
         self.goal, self.uses, self.divisors = replay.goal, replay.uses, replay.divisors
         self.writers = replay.writers
-        self.name, self.proof, self.found = name, proof, replay.identities
+        self.name, self.data = name, proof
+        self.known, self.found = replay.known, replay.identities
         #: The sizes that may be 0.
         self.empty = replay.empty
+        #: The laws of e^x besides those of all theorems.
+        self.laws = {law for writer in self.writers for law in writer.laws}
         parts = sides_of(self.goal)
         self.sides, self.ties = parts[:2], ties(self.goal)
         parts += self.ties.values()
@@ -161,20 +171,11 @@ class Document:
         numbers = {s for s in symbols if s.name not in self.sizes and s != HEAD}
         self.numbers = sorted(numbers, key=str)
 
-    def text(self, certificate: Data) -> str:
-        """The whole file."""
-        lines = "\n   ".join([*self.goal.lines(certificate["statement"]), *self.said()])
-        lines = re.sub(r'\(\*|\*\)|"', "", lines)  # it ends with the comment that it stands in
-        theorem = self.theorem()
-        body = "\n".join([*self.identities(), *theorem])
-        field = "rcfType" if "Num.sqrt" in body else "realFieldType"
-        variables = f"Variables (R : {field}) (e : exponential R)"
-        variables += " (ln : logarithm e)" if re.search(r"\bln\b", body) else ""
-        variables += " (t : circle R)" if re.search(r"\b(cosine|sine) t\b", body) else ""
-        return (
-            f"(* {lines} *)\n{_HEAD}\nSection Statement.\n{variables}.\n{body}\n"
-            f"End Statement.\nPrint Assumptions {self.name}.\n"
-        )
+    def lines(self, kind: str = "Theorem") -> list[str]:
+        """The identities that it needs, the theorem or lemma, and its proof."""
+        theorem = [f"{kind} {self.statement()}.", *self.proof()]  # it names identities
+        found = (pair for pair in self.found.items() if pair[0] not in self.known)
+        return [*(f"Lemma {name} : {text}" for text, name in found), *theorem]
 
     def said(self) -> Iterator[str]:
         """What is assumed besides, in the letters of the statement."""
@@ -186,15 +187,10 @@ class Document:
             rule = renamed(one.value, own, [*"ltrsuqw"])
             what = {"!=": "≠", "<=": "≥", "<": ">"}[one.sign]
             yield (
-                f"where {line(Speller().rule(rule))} {what} 0"
+                f"where {spelled(rule)} {what} 0"
                 if not one.inverted
                 else (f"where {one.inverted} has an inverse")
             )
-
-    def identities(self) -> Iterator[str]:
-        """Identities of polynomials."""
-        for text, name in self.found.items():
-            yield f"Lemma {name} : {text}"
 
     def variables(self) -> str:
         """The sizes, letters and numbers of the statement."""
@@ -211,6 +207,8 @@ class Document:
 
     def assumed(self) -> Iterator[tuple[str, str]]:
         """What is assumed, and what is done with it: sizes, positive letters, equations."""
+        for law in sorted(self.laws):
+            yield LAWS[law], f"k'{law}"
         for k, one in enumerate(self.sizes):
             if one not in self.empty:
                 yield f"(0 < {identifier(one)})%N", f"k'size{k}"
@@ -232,22 +230,30 @@ class Document:
 
     def statement(self) -> str:
         """What the theorem says."""
-        words = "".join(f"{one} ->\n  " for one, _ in self.assumed())
-        kind = "" if isinstance(self.goal.left, MatrixExpr) else " :> R"
-        sides = (matrix(side, self.goal.permuting) for side in self.sides)
-        left, right = (f"({side})" if " : " in side else side for side in sides)
-        return f"{self.name} {self.variables()} :\n  {words}{left}\n  = {right}{kind}"
+        return f"{self.name} {self.variables()} :\n  {self.hypotheses()}{self.relation()}"
 
-    def theorem(self) -> Iterator[str]:
-        """The statement and its proof."""
+    def hypotheses(self) -> str:
+        """All that is assumed."""
+        return "".join(f"{one} ->\n  " for one, _ in self.assumed())
+
+    def relation(self) -> str:
+        """Both sides and the sign between them."""
+        kind = "" if isinstance(self.goal.left, MatrixExpr) else " :> R"
+        left, right = map(self.side, self.sides)
+        return f"{left}\n  = {right}{kind}"
+
+    def side(self, expr: sympy.Basic) -> str:
+        """A side, in brackets where it ends with its type."""
+        text = matrix(expr, self.goal.permuting)
+        return f"({text})" if " : " in text else text
+
+    def proof(self) -> Iterator[str]:
+        """The proof of the statement."""
         for kind, *_ in self.uses:
             if kind not in ("letter", "number", "known", "orthonormal"):
                 raise Refused(f"an assumed equation ({kind}) has no proof in Rocq yet")
-        assumed = [*self.assumed()]
-        yield f"Theorem {self.statement()}."
         yield "Proof."
-        if assumed:
-            yield f"move=> {' '.join(name for _, name in assumed)}."
+        yield from self.introduced()
         known = [use for use in self.uses if use[0] == "known"]
         for number_, (_, k, flipped) in enumerate(known):
             given = f"(esym k'assumed{k})" if flipped else f"k'assumed{k}"
@@ -261,8 +267,14 @@ class Document:
         if not self.writers:
             yield "by []."
         else:
-            yield from self.cases(self.proof, iter(self.writers))
+            yield from self.cases(self.data, iter(self.writers))
         yield "Qed."
+
+    def introduced(self) -> Iterator[str]:
+        """The names of what is assumed."""
+        names = [name for _, name in self.assumed()]
+        if names:
+            yield f"move=> {' '.join(names)}."
 
     def cases(self, proof: Data, writers: Iterator[Any], depth: int = 0) -> Iterator[str]:
         """The proof in all cases of which of two sizes is larger."""
@@ -387,3 +399,55 @@ def _place(piece: Piece, name: str) -> str:
 def _exact(one: Equation) -> Iterator[str]:
     yield from have("k'entry", one)
     yield "same_sizes k'entry."
+
+
+class Derivative(Document):
+    """The theorem that a matrix is that of the derivatives of a number by a letter."""
+
+    @property
+    def function(self) -> str:
+        """The number whose derivatives they are."""
+        return f"{bracketed(self.side(self.sides[0].expr))} 0 0"
+
+    def relation(self) -> str:
+        name = identifier(self.sides[0].letter.name)
+        right = bracketed(self.side(self.sides[1]))
+        return f"slope (fun {name} => {self.function}) {name}\n  {right}"
+
+    def lines(self, kind: str = "Theorem") -> list[str]:
+        """Before the theorem, what the number is for all letters."""
+        lines, (writer,) = super().lines(kind), self.writers
+        value, _ = writer.slopes[0]
+        place = lines.index(f"{kind} {self.statement()}.")
+        lemma = [
+            f"Lemma {self.name}_value {self.variables()} :",
+            f"  {self.hypotheses()}{self.function} = {value.right} :> R.",
+            "Proof.",
+            *self.introduced(),
+            "eapply entry_at; [typeclasses eauto | cbv beta].",
+            *_exact(value),
+            "Qed.",
+        ]
+        return [*lines[:place], *lemma, *lines[place:]]
+
+    def entries(self, writer: Any) -> Iterator[str]:
+        if self.divisors or self.goal.where or self.sides[0].letter.name in self.goal.positive:
+            raise Refused("a derivative of what is not defined everywhere has no proof in Rocq yet")
+        (found,), slopes = writer.frames[0], iter(writer.slopes)
+        yield "eapply by_slopes; [typeclasses eauto | cbv beta]."
+        yield from _parts(
+            found, lambda inner: _parts(inner, lambda one: self.entry(one, *next(slopes)))
+        )
+
+    def entry(self, one: Equation, value: Equation, slope: Equation) -> Iterator[str]:
+        """The derivative by one entry."""
+        name = identifier(self.sides[0].letter.name)
+        given = f"apply: (slope_ext (g := fun {name} => {value.right})) => [?|]"
+        found = replace(
+            slope,
+            left=self.function,
+            script=(f"{given}; first by apply: {self.name}_value; eassumption.", *slope.proof),
+        )
+        yield from have("k'slope", found)
+        yield from have("k'entry", one)
+        yield "apply: (slope_eq k'slope); same_sizes k'entry."

@@ -23,6 +23,7 @@ from symattn.algebra.polynomials import (
 from symattn.algebra.rocq.equations import (
     Equation,
     Script,
+    along,
     product_text,
     some,
     sum_text,
@@ -135,6 +136,8 @@ class Rewriter(Functions):
                     ).script
                 case ("entry", *_) if order == 1:
                     script = (same_entry(atom),)
+                case ("line", _, pair, items) if order == 1:
+                    script = along(pair, self.items_with_names(items, kept)).script
                 case ("poly", items) if order == 1:
                     script = self.items_with_names(items, kept).script
                 case _:

@@ -27,10 +27,14 @@ NODES: Mapping[tuple[str, str], str] = {
     ("Softmax", "1"): "softmax e {0}",
     ("Softmax", "0"): "(softmax e {0}^T)^T",
     ("Softmax", "1∞"): "softmax_oo e {0}",
+    ("Softmax", "0∞"): "(softmax_oo e {0}^T)^T",
     ("OffByOneSoftmax", "1"): "softmax1 e {0}",
+    ("OffByOneSoftmax", "1∞"): "softmax1_oo e {0}",
     ("RowRatio", "1"): "rowratio {0}",
     ("LineSum", "1"): "rowsum {0}",
     ("LineSum", "0"): "colsum {0}",
+    ("RowMax", "1"): "rowmax {0}",
+    ("RowMax", "0"): "(rowmax {0}^T)^T",
     ("LineQuotient", "1"): "rowquot {0} {1}",
     ("LineQuotient", "0"): "colquot {0} {1}",
     ("Quotient", ""): "divmx {0} {1}",
@@ -51,6 +55,7 @@ NODES: Mapping[tuple[str, str], str] = {
     ("Distance", ""): "minus_dist2 {0} {1}",
     ("UnitVectors", "1"): "unit_rows {0}",
     ("Lengths", "1"): "lengths {0}",
+    ("Lengths", "0"): "(lengths {0}^T)^T",
     ("Masked", ""): "masked {0} {1}",
     ("Causal", ""): "causal R {rows} {columns} {2}",
     ("Padding", ""): "padding R {rows} {columns} {2}",
@@ -93,7 +98,8 @@ _COUNTING = (*_HIDING, "Concat", "HeadSum", "Split", "Head")
 #: Names that mean something else in Rocq, or in what stands before a theorem.
 _TAKEN = {
     *(word for text in (*NODES.values(), *FUNCTIONS.values()) for word in re.findall(r"\w+", text)),
-    *("R", "sumto", "ent", "permn", "add_oo", "exo", "pos", "nz", "exf"),
+    *("R", "sumto", "ent", "permn", "add_oo", "exo", "pos", "nz", "exf", "largest", "le_mx"),
+    *("slope", "slope_at", "slope_e", "slope_ln", "i", "j"),  # i and j are those of all entries
     *("Prop", "Set", "Type", "SProp", "head"),
     *("as", "at", "by", "do", "else", "end", "exists", "fix", "for", "forall", "fun", "if", "in"),
     *("is", "let", "match", "return", "then", "using", "where", "with", "of", "Some", "None"),
@@ -103,6 +109,11 @@ _TAKEN = {
 def library() -> str:
     """The file that every theorem needs: what the nodes mean, and a lemma for each rule."""
     return files("symattn.algebra.rocq").joinpath("symattn.v").read_text("utf-8")
+
+
+def slopes() -> str:
+    """What theorems about derivatives begin with."""
+    return files("symattn.algebra.rocq").joinpath("slopes.v").read_text("utf-8")
 
 
 def identifier(name: str) -> str:
@@ -233,6 +244,8 @@ def number(value: sympy.Basic) -> str:
 def leaf_text(value: sympy.Basic) -> str:
     """A symbol, a root, a power of e of a statement."""
     match value:
+        case sympy.core.numbers.Exp1():
+            return "(e 1)"
         case sympy.Symbol() if value.is_integer and value.is_nonnegative:
             return f"{identifier(value.name)}%:R"
         case sympy.Symbol():
@@ -251,19 +264,16 @@ def kind_of(expr: MatrixExpr) -> tuple[str, str]:
     name, last = type(expr).__name__, expr.args[-1]
     if name == "Diagonal":
         return name, str(int(expr.args[0].shape[1] == 1))
-    if name == "Entrywise":
-        return name, str(last)
     lines = any(own == name and kind[:1] in ("0", "1") for own, kind in NODES)
-    hidden = "∞" if name not in _HIDING and any(map(hiding, expr.args)) else ""
-    return name, (str(last) if lines else "") + (hidden if name != "Stacked" else "")
+    hidden = name not in (*_HIDING, "Stacked", "Transpose") and any(map(hiding, expr.args))
+    return name, (str(last) if lines or name == "Entrywise" else "") + ("∞" if hidden else "")
 
 
 def hiding(expr: sympy.Basic) -> bool:
     """Whether entries of a matrix may be −∞."""
     name = type(expr).__name__
-    return name in _HIDING or (
-        name in ("Stacked", "Transpose", "MatAdd") and any(map(hiding, expr.args))
-    )
+    passing = ("Stacked", "Transpose", "MatAdd", "MatMul", "HadamardProduct")
+    return name in _HIDING or (name in passing and any(map(hiding, expr.args)))
 
 
 def matrix(expr: sympy.Basic, permuting: Iterable[str] = ()) -> str:
@@ -279,8 +289,8 @@ def matrix(expr: sympy.Basic, permuting: Iterable[str] = ()) -> str:
             return permuted if name in permuting else identifier(name)
         case sympy.MatAdd(args=(scores, mask)) if hiding(mask) and not hiding(scores):
             return f"masked {inner(scores)} {inner(mask)}"
-        case sympy.MatAdd() if any(map(hiding, expr.args)):
-            raise Refused("a sum of masks has no definition in Rocq yet")
+        case sympy.MatAdd() | sympy.MatMul() | sympy.HadamardProduct() if hiding(expr):
+            raise Refused("a sum or product of masks has no definition in Rocq yet")
         case sympy.MatAdd():
             return " + ".join(map(inner, expr.args))
         case sympy.MatMul():
@@ -323,6 +333,8 @@ def _filled(template: str, expr: MatrixExpr, inner: Callable[[sympy.Basic], str]
     lifted = name == "Stacked" and hiding(expr)
     if name == "Masked" and not hiding(expr.args[1]):
         raise Refused("a mask of numbers has no definition in Rocq yet")
+    if name == "Masked" and "*" in columns and "row_mx" in inner(expr.args[0]):
+        raise Refused("a mask of twice as many keys has no type in Rocq yet")
 
     def part(one: sympy.Basic) -> str:
         return f"(map_mx Some {inner(one)})" if lifted and not hiding(one) else inner(one)

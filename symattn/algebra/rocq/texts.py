@@ -17,7 +17,7 @@ from symattn.algebra.certificate import Checker
 from symattn.algebra.forms import Env, Refused, linear, variable
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import Divisor
-from symattn.algebra.rocq.equations import product_text, summed_text
+from symattn.algebra.rocq.equations import largest_text, product_text, summed_text
 from symattn.algebra.rocq.terms import (
     FUNCTIONS,
     Places,
@@ -78,6 +78,8 @@ class Spelling(Checker):
         self.ties: Mapping[str, str] = {}
         #: What names in a script end with.
         self.numbers = count(1)
+        #: The laws of e^x that are used besides those that it always has.
+        self.laws: set[str] = set()
         #: Identities of polynomials, by what they say.
         self.identities: dict[str, str] = {}
         #: The equations of what is being worked out, a list for each part around it.
@@ -165,6 +167,9 @@ class Spelling(Checker):
             case ("sum", sizes, mono):
                 inner = {k: v for k, v in (places or {}).items() if k not in dict(sizes)}
                 return summed_text(sizes, self.term(mono, Fraction(1), inner), places)
+            case ("line", "max", pair, items):
+                inner = {k: v for k, v in (places or {}).items() if k != pair[0]}
+                return largest_text(pair, self.text(dict(items), inner), places)
             case ("poly", items):
                 return f"({self.text(dict(items), places, names_)})"
             case ("fn", name, items) if name in FUNCTIONS:
@@ -202,6 +207,10 @@ class Spelling(Checker):
                 new = f"#b{depth}"
                 text = self.rule_text(body, {**env, index: variable(new)}, False, depth + 1)
                 return summed_text([(new, linear(size, env))], text)
+            case r.OfRow("max", (body,), index, size) if index is not None:
+                new = f"#b{depth}"
+                text = self.rule_text(body, {**env, index: variable(new)}, False, depth + 1)
+                return largest_text((new, linear(size, env)), text)
             case r.OfRow(name):
                 raise Refused(f"{name} of a row has no term in Rocq yet")
             case r.Cases(value=value, otherwise=otherwise):

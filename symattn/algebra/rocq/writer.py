@@ -17,15 +17,27 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.forms import Env, Form, Refused, number, plus_form, times_form, variable
-from symattn.algebra.polynomials import Bound, constant, indices, single, times
+from symattn.algebra.polynomials import (
+    Bound,
+    constant,
+    indices,
+    indices_of,
+    plus,
+    renamed_items,
+    scaled,
+    single,
+    times,
+)
 from symattn.algebra.rocq.assuming import Assuming
 from symattn.algebra.rocq.equations import (
     Equation,
     Piece,
     Pieces,
     Script,
+    along,
     function,
     have,
+    largest_text,
     nested,
     product_text,
     said,
@@ -43,7 +55,76 @@ from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, read_form, 
 from symattn.nodes import rule as r
 
 
-class Entries(Assuming):
+class Largest(Assuming):
+    """A checker that proves what the largest entry of a row is."""
+
+    def of_largest(self, left: str, poly: Poly, inside: list[Any]) -> Equation:
+        """The largest of a row, which is all in one part."""
+        match inside:
+            case [Pieces(parts=[Piece(alone=False, blocks=(), inside=[value]) as piece]), one]:
+                here = along((piece.index, piece.count), value)
+                return self.chain(Equation(left, here.left), here, replace(one, poly=poly))
+        raise Refused("the largest of a row in parts has no proof in Rocq yet")
+
+    def line(self, name: str, body: Poly, index: str, size: Form) -> Poly:
+        with self.framed() as inside:
+            out = super().line(name, body, index, size)
+        one = self.of_line(body, (index, size), out, inside)
+        self.keep(replace(one, poly=out, bound=[(index, size)]))
+        return out
+
+    def of_line(
+        self, body: Poly, pair: tuple[str, Form], out: Poly, inside: list[Equation]
+    ) -> Equation:
+        """The largest of k a_l + c along l is k max_l a_l + c for k ≥ 0."""
+        index, _ = pair
+        left = largest_text(pair, self.text(body))
+        outer = {mono: c for mono, c in body.items() if index not in indices_of(mono)}
+        inner = plus(body, scaled(outer, -1))
+        if not inner:
+            return self.known(out, left, ("by apply: largest_const; lia.",))
+        factor = self.scale(inner, index)
+        inner = times(inner, self.power(factor, Fraction(-1)))
+
+        def affine(given: Sequence[str]) -> str:
+            return f"({given[0]}) * ({given[1]}) + ({given[2]})"
+
+        apart = self.algebra(lambda g: g[0], lambda g: affine(g[1:]), body, factor, inner, outer)
+        name, top = identifier(index), self.of_top(inner, pair, inside)
+        words = [self.text(one) for one in (factor, outer)]
+        taken = Equation(
+            left,
+            affine([words[0], top.left, words[1]]),
+            (
+                f"apply: (largest_affine (c := {words[0]})) => [||{name} lt{name}]; [lia|nn|].",
+                *apart.proof,
+            ),
+        )
+        return self.chain(taken, self.combined(affine, out, factor, top, outer))
+
+    def of_top(self, inner: Poly, pair: tuple[str, Form], inside: list[Equation]) -> Equation:
+        """The largest along an index as an atom, or as e to one."""
+        left = largest_text(pair, self.text(inner))
+        if inside:  # of e^x it is e to the largest x
+            (top,) = inside
+            self.laws.add("grows")
+            ((mono, _),) = inner.items()
+            up = turned(self.of_power({atom[1]: p for atom, p in mono}))
+            moved = Equation(left, largest_text(pair, up.right), along(pair, up).script)
+            risen = Equation(moved.right, f"e ({top.left})", ("by apply: largest_ex => //; lia.",))
+            whole = self.applied_to(top, "e")
+            return self.chain(moved, risen, whole, self.of_power(some(top.poly)))
+        atom = self.named_line("max", inner, *pair)
+        new = {pair[0]: variable(atom[2][0])}
+        if atom[3] != renamed_items(inner.items(), new):
+            raise Refused("the largest of permuted entries has no proof in Rocq yet")
+        named = along(atom[2], self.items_with_names(frozenset(inner.items()), new))
+        return self.chain(
+            Equation(left, named.left), self.known(single(atom), named.left, named.script)
+        )
+
+
+class Entries(Largest):
     """A checker that proves what entry rules are."""
 
     def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
@@ -82,6 +163,8 @@ class Entries(Assuming):
                 return self.of_total(rule, env, left, some(poly), inside)
             case r.Cases():
                 return self.of_cases(rule, env, left, poly, inside)
+            case r.OfRow():
+                return self.of_largest(left, some(poly), inside)
         if isinstance(rule, r.Over):
             inside = inside[::-1]
             self.not_zero(inside[1], env)
@@ -338,6 +421,10 @@ class ProofWriter(Entries):
             case ("sum", *_):
                 body, whole = inside
                 one = self.chain(within(whole.bound, body), whole)
+                one = replace(one, left=left)
+            case ("line", *_):
+                body, whole = inside
+                one = self.chain(along(whole.bound[0], body), replace(whole, left=whole.left))
                 one = replace(one, left=left)
             case ("poly", _):
                 (one,) = inside
