@@ -14,13 +14,15 @@ PACKAGE = ROOT / "symattn"
 
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
-    "statements": 39_154,
+    # a class is marked: read, judged, kept, given points and written; functions of students graded;
+    # inequalities and derivatives are theorems of Rocq
+    "statements": 41_150,
     "mentions of node classes outside nodes/": 504,
     "classes over 150 statements": 3,
     "attributes stored outside __init__": 29,
     "functions of 30 statements or more": 15,
     "functions of 7 parameters or more": 7,
-    "numbers set at module level": 181,
+    "numbers set at module level": 200,  # limits of what strangers hand in, and of pools
     "lines of JavaScript": 5_315,
 }
 

@@ -113,9 +113,8 @@ class Judge:
 
     def _judged(self, texts: tuple[str, ...], decimal: str) -> Judgement:
         found = _Found(self, [self._number(text, decimal) for text in texts])
-        if not found.is_sound:
-            found.settle()
-        return Judgement(tuple(found.verdicts), found.remarks, found.mistakes)
+        mistakes = () if found.is_sound else found.settle()
+        return Judgement(tuple(found.verdicts), found.remarks, mistakes)
 
     # ---- one answer -----------------------------------------------------------------------------
 
@@ -233,7 +232,6 @@ class _Found:
     def __init__(self, judge: Judge, read: Sequence[Written | str | None]) -> None:
         self.judge, self.read = judge, read
         self.remarks: dict[int, str] = {}
-        self.mistakes: tuple[Told, ...] = ()
         self.verdicts = [self._alone(number, one) for number, one in enumerate(read)]
 
     def _alone(self, number: int, one: Written | str | None) -> str:
@@ -264,17 +262,16 @@ class _Found:
         unit = 10.0**-self.judge.digits
         return np.array([nan if one is None else one.nearest / unit for one in self.numbers])
 
-    def settle(self) -> None:
-        """Say of what is not right whether it follows from something, and what explains it."""
+    def settle(self) -> tuple[Told, ...]:
+        """Say of what is not right whether it follows from something; what explains it."""
         computed = not self._mark_uncomputed()
         first = self._first_step()
         if first is None:
-            return
+            return ()
         fitting = self._fitting() if computed else []
         if fitting:
             self._follow(first, np.full(len(self.verdicts), True))
-            self.mistakes = _told(fitting)
-            return
+            return _told(fitting)
         marker = self._marker(self.judge.exercise.evaluation)
         marks = marker.marks()
         self._mark(marks)
@@ -282,9 +279,8 @@ class _Found:
         if partly is not None:
             if "wrong" in self._after(first):
                 self._follow(first, self._reproduced(partly.evaluation))
-            self.mistakes = _told([partly])
-        elif self.judge.explain and computed:
-            self.mistakes = tuple(self._explained(marker, marks))
+            return _told([partly])
+        return tuple(self._explained(marker, marks)) if self.judge.explain and computed else ()
 
     # ---- what nobody computed -------------------------------------------------------------------
 

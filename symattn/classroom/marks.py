@@ -45,10 +45,8 @@ MOST_NAMED = 20
 class Summary:
     """What came out in short: how many were marked, what they have, and what could not be."""
 
-    marked: int = 0
-    missing: int = 0
-    points: Fraction = Fraction(0)
-    unread: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    points: Counter[Fraction] = field(default_factory=Counter)
     #: Where the first of these stand, and why they could not be marked.
     faults: list[str] = field(default_factory=list)
     #: Whose points are others than before: student, then, now.
@@ -57,15 +55,18 @@ class Summary:
 
     def add(self, record: Record) -> None:
         """Count a record."""
-        if not record.source:
-            self.missing += 1
-        elif record.marks:
-            self.marked += 1
-            self.points += record.points
-        else:
-            self.unread += 1
-            if len(self.faults) < MOST_NAMED:
-                self.faults.append(f"{record.source}: {record.fault}")
+        kind = "missing" if not record.source else "marked" if record.marks else "unread"
+        self.counts[kind] += 1
+        if kind == "marked":
+            self.points[record.points] += 1
+        elif kind == "unread" and len(self.faults) < MOST_NAMED:
+            self.faults.append(f"{record.source}: {record.fault}")
+
+    @property
+    def mean(self) -> Fraction:
+        """The points on average of what was marked."""
+        whole = sum((points * count for points, count in self.points.items()), Fraction(0))
+        return whole / max(self.points.total(), 1)
 
 
 @dataclass(frozen=True)

@@ -218,7 +218,7 @@ def _write(request: Request, stack: Stack) -> Status:
     if request.feedback is not None:
         marks.write_feedback(request.feedback, request.reveal)
     _say(found, marks)
-    return Status.UNUSABLE if found.unread else Status.AGREES
+    return Status.UNUSABLE if found.counts["unread"] else Status.AGREES
 
 
 def _say(found: Summary, marks: Marks) -> None:
@@ -227,12 +227,13 @@ def _say(found: Summary, marks: Marks) -> None:
     from symattn.classroom.marks import GRADEBOOK, GROUPS, REPORT
 
     mean = ""
-    if found.marked:
-        each, most = decimal(found.points / found.marked), decimal(marks.book.most)
+    marked, missing, unread = (found.counts[kind] for kind in ("marked", "missing", "unread"))
+    if marked:
+        each, most = decimal(found.mean), decimal(marks.book.most)
         mean = f", {each} of {most} points on average"
-    click.echo(f"{counted(found.marked, 'submission')} marked{mean}.")
-    if found.missing:
-        click.echo(f"{counted(found.missing, 'student')} handed nothing in.")
+    click.echo(f"{counted(marked, 'submission')} marked{mean}.")
+    if missing:
+        click.echo(f"{counted(missing, 'student')} handed nothing in.")
     for student, then, now in found.changes:
         click.echo(as_line(f"{student}: {then or 'no'} points before, {now or 'none'} now"))
     if (more := found.changed - len(found.changes)) > 0:
@@ -240,5 +241,5 @@ def _say(found: Summary, marks: Marks) -> None:
     click.echo(as_line(f"In {marks.folder}: {GRADEBOOK}, {REPORT}, {GROUPS}"))
     for fault in found.faults:
         complain(fault)
-    if (more := found.unread - len(found.faults)) > 0:
+    if (more := unread - len(found.faults)) > 0:
         complain(f"{more} more could not be marked; the gradebook has a row for each")

@@ -53,7 +53,7 @@ def exercise_of(sheet: Sheet) -> Exercise:
 def verdicts(judge: Judge, sheet: Sheet) -> dict[tuple[str, int, int], str]:
     """The verdict on each entry that the student wrote."""
     exercise = judge.exercise
-    places = [(blank.step, *blank.place) for blank in exercise.blanks]
+    places = [(blank.step, blank.place[-2], blank.place[-1]) for blank in exercise.blanks]
     texts = [sheet.text(place) if place in sheet.written else "" for place in places]
     found = judge.judge(Answers(tuple(texts)))
     return dict(zip(places, found.verdicts, strict=True))

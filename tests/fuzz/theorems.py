@@ -222,7 +222,8 @@ def judged(kind: str, source: Source, goal: Goal, seed: int) -> Judged:
             said = found.sides(known)
             own = [own_value(side, values) for side in (goal.left, goal.right)]
             if source.sign == "<=":
-                said = np.broadcast_arrays(*said, own[0])[:2]
+                low, high, _ = np.broadcast_arrays(*said, own[0])
+                said = low, high
                 true &= bool(np.all(~(own[0] > own[1] + 1e-9 * (1 + np.abs(own[1])))))
             else:
                 true &= agree(*own)
