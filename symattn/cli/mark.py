@@ -160,7 +160,7 @@ class Request:
             with of_dask(self.dask) as pool:
                 yield pool
         else:
-            with of_processes(self.processes or len(os.sched_getaffinity(0))) as pool:
+            with of_processes(self.processes or os.cpu_count() or 1) as pool:
                 yield pool
 
 
