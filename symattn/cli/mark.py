@@ -46,9 +46,9 @@ _JOURNAL = "journal.sqlite"
         "Where the work is done": "--processes --dask",
     },
     examples={
-        "symattn mark answers/ --exercise exercise.toml -o marks": "Mark a folder of files.",
-        "symattn mark class.zip --exercise class --scheme scheme.toml -o marks": "Of an LMS.",
-        "symattn mark --exercise exercise.toml --scheme scheme.toml --preview": "Try a scheme.",
+        "symattn exercise causal --format toml -o exercise.toml": "An exercise to hand out.",
+        "symattn mark --exercise exercise.toml --preview": "What mistakes in it will cost.",
+        "symattn mark exercise.toml --exercise exercise.toml -o marks": "Mark a file, or a folder.",
     },
 )
 @click.argument("submissions", required=False, shell_complete=completes.files)
