@@ -354,12 +354,18 @@ def test_a_process_that_dies_takes_one_row_at_most(
 def _kill_children() -> None:
     """Kill the processes of the pool, and no others that this process has started."""
     killed = 0
-    for number in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+    for number in _children(os.getpid()):
         if b"symattn.isolation" in Path(f"/proc/{number}/cmdline").read_bytes():
-            for inner in Path(f"/proc/{number}/task/{number}/children").read_text().split():
-                os.kill(int(inner), signal.SIGKILL)
+            for inner in _children(number):
+                os.kill(inner, signal.SIGKILL)
                 killed += 1
     assert killed
+
+
+def _children(number: int) -> list[int]:
+    """The processes that a process, or a thread of it, has started."""
+    lists = Path(f"/proc/{number}/task").glob("*/children")
+    return [int(child) for one in lists for child in one.read_text().split()]
 
 
 @pytest.mark.parametrize("spoil", ["cut", "noise", "no database"])

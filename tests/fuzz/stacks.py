@@ -45,8 +45,9 @@ def children(number: int) -> list[int]:
     """All that a process has started, directly or not."""
     found: list[int] = []
     with suppress(OSError):
-        for child in Path(f"/proc/{number}/task/{number}/children").read_text().split():
-            found += [int(child), *children(int(child))]
+        for thread in Path(f"/proc/{number}/task").glob("*/children"):
+            for child in thread.read_text().split():
+                found += [int(child), *children(int(child))]
     return found
 
 
