@@ -6,6 +6,7 @@ one by one, so that what does it is alone; of that one a failure is reported.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -104,7 +105,7 @@ def of_processes(count: int) -> Iterator[Pool]:
 
     with ThreadPoolExecutor(count) as threads:
         try:
-            yield partial(_in_turn, lambda portion: threads.submit(run, portion), _OUT * count)
+            yield partial(in_turn, lambda portion: threads.submit(run, portion), _OUT * count)
         finally:
             threads.shutdown(wait=True, cancel_futures=True)
             for worker in workers:
@@ -128,16 +129,20 @@ def of_dask(address: str) -> Iterator[Pool]:
     with client:
         workers = max(1, len(client.scheduler_info()["workers"]))
         submit = partial(client.submit, judge, pure=False)
-        yield partial(_in_turn, submit, 2 * _OUT * workers)
+        yield partial(in_turn, submit, 2 * _OUT * workers)
 
 
-def _in_turn(
+def in_turn(
     submit: Callable[[Sequence[Asked]], Any], most: int, portions: Iterable[Sequence[Asked]]
 ) -> Iterator[tuple[Sequence[Asked], Judged]]:
-    """Portions as they come back, so many out at once; a lost one is sent again in single ones."""
+    """Portions as they come back, so many out at once; a lost one is sent again in single ones.
+
+    One by itself is sent a second time, as it may have been somebody else who ended its process.
+    """
     out: dict[Future[Any], Sequence[Asked]] = {}
     waiting = iter(portions)
     again: list[Sequence[Asked]] = []
+    lost = Counter[bytes]()
     while True:
         while len(out) < most and (portion := again.pop() if again else next(waiting, None)):
             out[submit(portion)] = portion
@@ -148,9 +153,10 @@ def _in_turn(
             found = _result(done)
             if not isinstance(found, Failure):
                 yield portion, found
-            elif len(portion) == 1:
+            elif len(portion) == 1 and lost[portion[0].key]:
                 yield portion, [found]
             else:
+                lost.update(asked.key for asked in portion if len(portion) == 1)
                 again += [[asked] for asked in portion]
 
 

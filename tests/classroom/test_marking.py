@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cache
@@ -17,14 +18,16 @@ from symattn.classroom.answered import Answers, AnswerSheet
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.exercises import Exercises
 from symattn.classroom.journal import Journal
-from symattn.classroom.judge import Judge
-from symattn.classroom.pool import Asked, Judged, Pool, in_this_process, of_processes
+from symattn.classroom.judge import Judge, Judgement
+from symattn.classroom.pool import Asked, Judged, Pool, in_this_process, in_turn, of_processes
 from symattn.classroom.preview import slipped
 from symattn.classroom.records import Marking, Record
 from symattn.classroom.scheme import Scheme, scheme_of
 from symattn.classroom.stack import Stack
 from symattn.classroom.submission import Sheet, Submission
+from symattn.doors import Failure
 from symattn.errors import ReadError, SymattnError
+from symattn.status import Status
 from tests.classroom.tasks import generator
 
 STEPS = ("scores", "weights", "output")
@@ -334,7 +337,7 @@ def test_each_student_may_have_an_exercise_and_who_is_missing_has_a_row(tmp_path
 # ---- what goes wrong -----------------------------------------------------------------------------
 
 
-def test_a_process_that_dies_takes_one_row_at_most(
+def test_processes_that_are_killed_take_nothing_along(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = marked(file, journal="whole.sqlite")
@@ -396,3 +399,29 @@ def test_a_journal_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(SymattnError, match="the journal cannot be kept"):  # noqa: SIM117
         with Journal.at(tmp_path / "nowhere" / "j.sqlite"):
             pass
+
+
+def test_what_ends_its_process_every_time_is_a_row_alone() -> None:
+    asked = [Asked("", 3, 0, False, (text,), "") for text in ("a", "poison", "b", "c")]
+    sent: list[list[str]] = []
+
+    def submit(portion: Sequence[Asked]) -> Future[object]:
+        future = Future[object]()
+        sent.append([one.texts[0] for one in portion])
+        lost = Failure(Status.INTERNAL, "its process was killed")
+        judged = [Judgement(("right",), {}) for _ in portion]
+        future.set_result(lost if ["poison"] in [[*one.texts] for one in portion] else judged)
+        return future
+
+    found = {
+        one.texts[0]: result
+        for portion, results in in_turn(submit, 2, iter([asked[:3], asked[3:]]))
+        for one, result in zip(portion, results, strict=True)
+    }
+    assert [isinstance(found[name], Failure) for name in ("a", "poison", "b", "c")] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert sent.count(["poison"]) == 2
