@@ -17,9 +17,9 @@ function mostlyAt(key) {
     now: () => `the weight of ${calledKey(key)} is ${weightOf(key).text}`,
     never() {
       if (isHidden(key)) return `The mask hides ${quoted(key)} from ${askedInWords()}, so its weight is 0 whatever the other numbers are.`;
-      const twin = isPlane ? twinOf(key, seenKeys()) : undefined;
+      const twin = isPlane() ? twinOf(key, seenKeys()) : undefined;
       if (twin !== undefined) return `${quoted(key)} and ${quoted(twin)} have equal keys, so equal weights: neither is above a half.`;
-      return isPlane && isBetweenOthers(key, seenKeys()) ? `The key of ${quoted(key)} lies between others: for no query is its score above all theirs or its weight above a half.` : "";
+      return isPlane() && isBetweenOthers(key, seenKeys()) ? `Among the keys, ${quoted(key)} lies between others: for no query is its score above all theirs or its weight above a half.` : "";
     },
   };
 }
@@ -36,6 +36,8 @@ const equally = () => ({
   never: () => "",
 });
 
+// Whether outputs are means of values: weights above 0 that make 1.
+const areMeans = isMixedInPlane && sharing?.part[0] === "x" && sharing.whole[0] === "s";
 function outputOf(target) {
   const wantedNumbers = target.map((text) => certified.read(text));
   return {
@@ -44,54 +46,42 @@ function outputOf(target) {
     now: () => `the output is ${outputText()}`,
     never() {
       const [keys, place] = [seenKeys(), `(${target.map(pretty).join(", ")})`];
-      if (liesOutside(wantedNumbers, keys.map((key) => [key]))) return `The output is a mean of the values that ${askedInWords()} sees, and ${place} lies outside the shape between them.`;
-      const alike = keys.map((key) => keys.filter((other) => other === key || (isPlane && areSame(key, other))));
+      if (liesOutside(wantedNumbers, keys.map((key) => [key]))) return `The output is a mean of the values that ${queryNames ? askedInWords() : queryName(followed.row)} sees, and ${place} lies outside the shape between them.`;
+      const alike = keys.map((key) => keys.filter((other) => other === key || (isPlane() && areSame(key, other))));
       return liesOutside(wantedNumbers, alike) ? `Equal keys have equal shares, and no such mean is ${place}.` : "";
     },
   };
 }
 
-// Whether no mean of the values is near a point: along an axis, or across a side of their hull, all of them lie on one
-// side of the square about it. The values of each group of keys count by their mean.
+// Whether no mean of the values is near a point; the values of each group of keys count by their mean.
 function liesOutside(point, groups) {
-  const { sum, product: times, quotient, minus, OF_ONE: { abs } } = certified;
-  const values = groups.map((some) => [0, 1].map((c) => quotient(sum(some.map((key) => valueVector(key)[c])), some.length)));
-  const along = ([a, b], [c, d]) => sum([times(a, c), times(b, d)]);
-  const across = values.flatMap((one) => values.map((other) => [minus(one[1], other[1]), minus(other[0], one[0])]));
-  return [[1, 0], [-1, 0], [0, 1], [0, -1], ...across].some((side) => {
-    const least = minus(along(side, point), times(NEAR, sum(side.map(abs))));
-    return values.every((value) => isBelow(along(side, value), least));
-  });
+  return isBeside(point, groups.map((some) => [0, 1].map((c) => certified.quotient(certified.sum(some.map((key) => valueVector(key)[c])), some.length))), NEAR);
 }
 
-// An output that a query on the grid makes, away from the one there is: found by trying some, with the numbers put back.
-const TRIED = [[-0.5, 0.5], [0.5, -0.5], [-0.5, -0.5], [0.5, 0.5], [0, 0.6], [0.6, 0], [-0.6, 0], [0, -0.6], [0.3, -0.4], [-0.3, 0.4]];
+// An output that a query on the grid makes where scores are divided by √2, away from the one there is.
+const TRIED = [[-0.5, 0.5], [0.5, -0.5], [-0.5, -0.5], [0.5, 0.5], [0, 0.6], [0.6, 0], [-0.6, 0], [0, -0.6]];
 function outputInReach() {
   const now = output().map(({ value }) => value);
-  const kept = [...given].map(([letter, { numbers, floats, texts }]) => [letter, { numbers: [...numbers], floats: floats.slice(), texts: [...texts] }]);
-  let found = null;
-  for (const tried of TRIED) {
-    if (!aim(tried.map((part) => onGrid(part * reach)))) break;
-    const numbers = computed("floats").get(mixed.letter);
-    const made = output().map(({ place }) => numbers[place]);
-    const target = made.map((x) => Number(x.toFixed(1)));
-    const isFar = Math.hypot(...target.map((x, c) => x - now[c])) > 0.5;
-    if (isFar && made.every((x, c) => Math.abs(x - target[c]) < 0.045)) { found = target.map(String); break; }
-  }
-  for (const [letter, values] of kept) putBack(letter, values);
-  return found && outputOf(found);
+  const [keys, values] = [keyNumbers, valueVector].map((numbers) => seenKeys().map((key) => floats(numbers(key))));
+  const made = TRIED.map((tried) => {
+    const query = tried.map((part) => Number(onGrid(part * reach)));
+    const raised = keys.map((key) => Math.exp(dot(query, key) / Math.SQRT2));
+    return [0, 1].map((c) => FLOATS.sum(raised.map((part, k) => part * values[k][c])) / FLOATS.sum(raised));
+  });
+  const found = made.find((one) => one.every((x) => Math.abs(x - x.toFixed(1)) < 0.045) && Math.hypot(...one.map((x, c) => x.toFixed(1) - now[c])) > 0.5);
+  return found && outputOf(found.map((x) => String(Number(x.toFixed(1)))));
 }
 
 // Three goals that can be reached, and one that cannot.
 function goalsOf() {
   const keys = seenKeys();
   if (!sharing || keys.length < 2 || data.chunk) return [];
-  const between = isPlane ? keys.filter((key) => twinOf(key, keys) !== undefined || isBetweenOthers(key, keys)) : [];
+  const between = isPlane() ? keys.filter((key) => twinOf(key, keys) !== undefined || isBetweenOthers(key, keys)) : [];
   const [least] = keys.filter((key) => !between.includes(key) && weight(key) <= 0.5).sort((one, other) => weight(one) - weight(other));
   const hidden = everyKey().find(isHidden);
-  const high = isMixedInPlane && String(Math.ceil(Math.max(...keys.map((key) => certified.nearest(valueVector(key)[0])))) + 1);
+  const high = areMeans && String(Math.ceil(Math.max(...keys.map((key) => certified.nearest(valueVector(key)[0])))) + 1);
   const never = between.length ? mostlyAt(between[0]) : hidden !== undefined ? mostlyAt(hidden) : high && outputOf([high, "0"]);
-  return [least !== undefined && mostlyAt(least), equally(), isMixedInPlane && isMovable() && outputInReach(), never].filter(Boolean);
+  return [least !== undefined && mostlyAt(least), equally(), areMeans && isMovable() && outputInReach(), never].filter(Boolean);
 }
 
 let goal = null;
@@ -131,7 +121,7 @@ function wordsOfGoal() {
   const met = live && !proven ? null : goal.isMet();
   if (met === null) return ["These digits are not proven, so this is not decided."];
   if (met) return [make("b", "Reached: "), `${goal.now()}.`];
-  return [make("b", "Not yet: "), `${goal.now()}. Asked for is ${goal.title}. ${isMovable() ? "Move the query." : "Change the numbers."}`];
+  return [make("b", "Not yet: "), `${goal.now()}. Asked for is ${goal.title}. ${isMovable() ? "Move the query, or change numbers." : "Change the numbers."}`];
 }
 
 if (weighed) {

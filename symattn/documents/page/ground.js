@@ -27,7 +27,12 @@ const vectorOf = (role, at) => numbersTo(scoring.size).map((c) => entryAt(factor
 const queryNumbers = () => vectorOf("query", followed.row).map(exactOf);
 const keyNumbers = (key) => vectorOf("key", key).map(exactOf);
 const MOST_DRAWN = 12;
-const isPlane = Boolean(scoring) && scoring.size === 2 && widthOf(weighed) <= MOST_DRAWN;
+const hasPlane = Boolean(scoring) && scoring.size === 2 && widthOf(weighed) <= MOST_DRAWN;
+// Whether the query alone decides which key wins: nothing that differs from one seen key to another is added to the products.
+const isPlane = () => hasPlane && (weighed.masks ?? []).every((letter) => {
+  const added = seenKeys().map((key) => exactOf(sameIn(items.get(letter), weightOf(key))));
+  return added.every((number) => isZero(certified.minus(number, added[0])));
+});
 
 // ---- moving the query ----
 
@@ -46,7 +51,7 @@ function sourcesOfQuery() {
   return isOwn && isMade && lines.flat(2).every((entry) => isRatio(exactOf(entry))) ? { entries, lines, letter: matrix[1] } : null;
 }
 
-const isMovable = () => isPlane && !data.chunk && sourcesOfQuery() !== null;
+const isMovable = () => isPlane() && !data.chunk && sourcesOfQuery() !== null;
 
 // A rational number as people type it.
 function typedAs({ n, d }) {
@@ -92,19 +97,23 @@ function sectorsOf(keys) {
 const areSame = (key, other) => keyNumbers(other).every((x, c) => isZero(certified.minus(x, keyNumbers(key)[c])));
 const twinOf = (key, keys) => keys.find((other) => other !== key && areSame(key, other));
 
+// Whether every point is on one side of the square about another, of so much to each side: along an axis, or across a side
+// of their hull. Decided exactly; false where that is not known.
+function isBeside(point, points, near) {
+  const { sum, product: times, minus, order, OF_ONE: { abs } } = certified;
+  const along = ([a, b], [c, d]) => sum([times(a, c), times(b, d)]);
+  const across = points.flatMap((one) => points.map((other) => [minus(one[1], other[1]), minus(other[0], one[0])]));
+  return [[1, 0], [-1, 0], [0, 1], [0, -1], ...across].some((side) => {
+    const least = minus(along(side, point), times(near, sum(side.map(abs))));
+    return points.every((one) => order(along(side, one), least) < 0); // so is not what is not known
+  });
+}
+
 // Whether a key lies between others, in the hull of theirs: then no query gives it a higher score than all of them, and
-// its weight is never above a half. Decided exactly; null where the numbers are no ratios.
+// its weight is never above a half. Decided exactly; false where the numbers are no ratios.
 function isBetweenOthers(key, keys) {
-  const own = keyNumbers(key);
-  const others = keys.filter((other) => other !== key).map(keyNumbers);
-  if (![own, ...others].flat().every(isRatio)) return null;
-  const { sum, product: times, minus } = certified;
-  const gaps = others.map((other) => other.map((x, c) => minus(x, own[c])));
-  if (gaps.some((gap) => gap.every(isZero))) return false; // the same key
-  const sign = (number) => certified.order(number, 0);
-  const turned = ([a, b], [c, d]) => sign(minus(times(a, d), times(b, c)));
-  const along = ([a, b], [c, d]) => sign(sum([times(a, c), times(b, d)]));
-  return !gaps.some((first) => gaps.every((gap) => turned(first, gap) > 0 || (turned(first, gap) === 0 && along(first, gap) > 0)));
+  const [own, others] = [keyNumbers(key), keys.filter((other) => other !== key && !areSame(key, other)).map(keyNumbers)];
+  return [own, ...others].flat().every(isRatio) && !isBeside(own, others, 0);
 }
 
 // What the place of the query shows, in words that hold of the numbers.
@@ -299,11 +308,12 @@ function drawValues() {
   nameAll(values, everyKey().map((key) => ({ at: place(points[key]), words: keyName(key), kind: "value" })), seenKeys().map((key) => [o, place(points[key])]));
 }
 
-if (isPlane) front.prepend(panel("Ask and compare", "", ground, remarks));
+if (hasPlane) front.prepend(panel("Ask and compare", "", ground, remarks));
 if (isMixedInPlane) front.append(panel("Mix", "", values, mixture));
 function tellPictures() {
   if (staged()) return; // out of sight
-  if (isPlane) drawGround();
+  ground.parentElement?.toggleAttribute("hidden", !isPlane());
+  if (isPlane()) drawGround();
   if (isMixedInPlane) {
     drawValues();
     $(".lead", values.parentElement).textContent = areShares() ? "Each value pulls the output by its share: it never leaves the shape between them." : "The output is the sum of the values, each times its weight.";

@@ -427,6 +427,32 @@ def test_an_output_is_impossible_if_and_only_if_it_is_beside_the_means_of_the_va
     assert len(seen) == (4 if count > 2 else 2), seen
 
 
+@pytest.mark.parametrize("normaliser", ["softmax", "softmax-off-by-one", "sum"])
+def test_nothing_is_impossible_that_a_bias_or_another_normaliser_makes(
+    normaliser: str, opened: Callable[..., Any]
+) -> None:
+    """A key between others wins by its bias; weights that make less than 1 shrink the output."""
+    keys, values = [[2, 0], [-1, 0], [0, 0]], [[-3, 1], [-4, 1], [-3, 2]]
+    biased = normaliser == "softmax"
+    derivation = Attention(normaliser=normaliser, bias="given" if biased else None).derivation()
+    added = {"bias": [[0, 0, 5]]} if biased else {}
+    evaluation = derivation.evaluate(Q=[[1, 0]], K=keys, V=values, **added)
+    page = opened(html_document(Shown(derivation, evaluation)))
+    queries = np.linspace(-9, 9, 181)[:, None] * [1, 0]
+    raised = np.exp(queries @ np.transpose(keys) / np.sqrt(2) + added.get("bias", [[0, 0, 0]]))
+    weights = raised / (raised.sum(1, keepdims=True) + (normaliser == "softmax-off-by-one"))
+    for place, goal in enumerate(page.locator(".goals button").all_inner_texts()):
+        if judged(page, place) != "Impossible":
+            continue
+        key = re.fullmatch(r"look mostly at key (\d)", goal)
+        if key:
+            assert not (weights[:, int(key[1]) - 1] > 0.5).any(), goal
+        else:
+            x, y = (float(n.replace("−", "-")) for n in re.findall(r"−?[\d.]+", goal))
+            assert normaliser == "softmax" and (x > -2.95 or not 0.95 < y < 2.05)
+    assert page.locator("#front .tip").count() == (normaliser == "softmax-off-by-one")
+
+
 def test_a_masked_key_is_an_impossible_goal(causal: Any) -> None:
     follow(causal, 1)
     hidden = causal.locator(".goals button").last
