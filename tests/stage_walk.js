@@ -20,7 +20,7 @@
     if (result && (box(result).top < 0 || box(result).bottom > box(find("#stage .bar")).top)) faults.push("the entry is behind the buttons");
     for (const line of document.querySelectorAll("#stage .line")) {
       const right = box(line).left + line.scrollWidth - line.scrollLeft;
-      const { bottom } = box(line);
+      const bottom = box(line).top + line.scrollHeight - line.scrollTop;
       const signs = [...line.querySelectorAll("mi, mn, mo, mtext")].map(box);
       const out = Math.max(0, ...signs.map((sign) => Math.max(sign.right - right, sign.bottom - bottom)));
       if (out > 0.5) faults.push(`${line.textContent} cut off by ${out}`);

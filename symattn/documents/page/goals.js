@@ -59,7 +59,7 @@ function liesOutside(point, groups) {
 }
 
 // An output that a query on the grid makes where scores are divided by √2, away from the one there is.
-const TRIED = [[-0.5, 0.5], [0.5, -0.5], [-0.5, -0.5], [0.5, 0.5], [0, 0.6], [0.6, 0], [-0.6, 0], [0, -0.6]];
+const TRIED = [[-0.5, 0.5], [0.5, -0.5], [-0.5, -0.5], [0.5, 0.5], [0, 0.6], [0.6, 0], [-0.6, 0]];
 function outputInReach() {
   const now = output().map(({ value }) => value);
   const [keys, values] = [keyNumbers, valueVector].map((numbers) => seenKeys().map((key) => floats(numbers(key))));
@@ -119,9 +119,9 @@ function wordsOfGoal() {
   const never = goal.never();
   if (never) return [make("b", "Impossible. "), never];
   const met = live && !proven ? null : goal.isMet();
-  if (met === null) return ["These digits are not proven, so this is not decided."];
+  if (met === null) return ["Undecided: the digits are not proven."];
   if (met) return [make("b", "Reached: "), `${goal.now()}.`];
-  return [make("b", "Not yet: "), `${goal.now()}. Asked for is ${goal.title}. ${isMovable() ? "Move the query, or change numbers." : "Change the numbers."}`];
+  return [make("b", "Not yet: "), `${goal.now()}. Asked for is ${goal.title}. ${isMovable() ? "Move the query or change numbers." : "Change the numbers."}`];
 }
 
 if (weighed) {

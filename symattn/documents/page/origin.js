@@ -147,11 +147,11 @@ function tell(entry, told) {
   }
 }
 
-// What is wider than its place goes on below, or is scrolled, by keys too; while something is dragged nothing is measured.
+// What is larger than its place goes on below, or is scrolled, by keys too; while something is dragged nothing is measured.
 function reachable(boxes = $$(".line, .worked")) {
   boxes.forEach(wrapLine);
   if (held) return;
-  const wide = boxes.map((box) => box.scrollWidth > box.clientWidth);
+  const wide = boxes.map((box) => box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight + 4);
   boxes.forEach((box, k) => { if (wide[k]) box.tabIndex = 0; else box.removeAttribute("tabindex"); });
 }
 

@@ -97,9 +97,8 @@ function sentenceOf(frame) {
   if (frame.opens) return ["We follow ", query(), ...(scene.shown.length > 1 ? [` in head ${h + data.base}`] : []), ": it is compared with every key, and the better a key matches, the more of its value goes into the output."];
   if (frame.at) return productTold(frame);
   if (frame.phase) return moveTold(frame);
-  const told = hasRow(item) ? maskTold() ?? scaledTold() : null;
-  if (told) return told;
-  return [...reasonOf(item), ...(hasRow(item) ? ["For ", query(), ": ", ...several(textsOf(rowOnStage())), "."] : [])];
+  if (!hasRow(item)) return reasonOf(item).length > 1 ? reasonOf(item) : ["The formula gives every entry."];
+  return maskTold() ?? scaledTold() ?? [...reasonOf(item), "For ", query(), ": ", ...several(textsOf(rowOnStage())), "."];
 }
 
 // ---- the end ----
