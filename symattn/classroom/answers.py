@@ -9,16 +9,14 @@ import csv
 import io
 import json
 import re
-import struct
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from html import unescape
 from xml.etree import ElementTree
-from zipfile import BadZipFile, ZipFile
 
 from symattn.classroom.submission import Sheet, Submission, cell, cells, is_name, name_of, shallow
 from symattn.errors import ReadError
+from symattn.files.archives import archive_in, unpacked
 from symattn.files.named import LIMITS
 from symattn.files.toml import parse
 
@@ -40,19 +38,6 @@ _CLAIMS = re.compile(r"^[ \t]*\[claims\]", re.MULTILINE)
 
 #: The remark on a text in another encoding.
 NO_UTF8 = "is no UTF-8, and was read as Latin-1"
-
-#: What `zipfile` raises for an archive that is broken, or has what it does not know.
-ZIP_ERRORS = (
-    BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    ValueError,
-    OverflowError,
-    NotImplementedError,
-    RuntimeError,
-)
 
 
 def answers_in(raw: bytes, ending: str) -> Submission:
@@ -314,25 +299,18 @@ def _plain(text: str) -> str:
 def _word(raw: bytes) -> Submission:
     """The tables of a Word document."""
     try:
-        with ZipFile(io.BytesIO(raw)) as archive:
-            size = archive.getinfo("word/document.xml").file_size
-            if size > LIMITS.document:
-                raise ReadError(f"a text of {size:,} bytes is too large")
-            with archive.open("word/document.xml") as member:
-                text = member.read(LIMITS.document + 1)
-    except ReadError:
-        raise
-    except (KeyError, *ZIP_ERRORS):
+        archive = archive_in(io.BytesIO(raw), LIMITS.directory)
+        info = archive.getinfo("word/document.xml")
+    except (ReadError, KeyError):
         raise ReadError("is no document of Word (.docx)") from None
+    text = unpacked(archive, info, len(raw), LIMITS.document)
     if b"<!DOCTYPE" in text or b"<!ENTITY" in text or text.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ReadError("has definitions that no program for documents writes")
     try:
-        # no definitions are in it, so that nothing in it grows
-        return _document(_in_body(ElementTree.fromstring(text)))  # noqa: S314
+        root = ElementTree.fromstring(text)  # noqa: S314 nothing in it grows without definitions
     except (ElementTree.ParseError, ValueError) as error:
-        if isinstance(error, ReadError):
-            raise
         raise ReadError(f"is no document of Word: {error}") from None
+    return _document(_in_body(root))
 
 
 def _in_body(root: ElementTree.Element) -> Iterator[_Piece]:

@@ -10,13 +10,16 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+from typing import BinaryIO
+from zipfile import ZipFile, ZipInfo
 
-from symattn.classroom.answers import READERS, ZIP_ERRORS, answers_in, most_of
+from symattn.classroom.answers import READERS, answers_in, most_of
 from symattn.classroom.responses import HEADS, in_csv, in_parquet, time_of
 from symattn.classroom.submission import Sheet, Submission, name_of
 from symattn.errors import ReadError, SymattnError
+from symattn.files.archives import archive_in, unpacked
 from symattn.files.named import LIMITS, open_regular, path_of, reason, why_not_searched
 from symattn.printable import printable
 
@@ -46,8 +49,6 @@ SYSTEMS: Mapping[str, re.Pattern[str]] = {
 
 #: What systems and desktops leave behind.
 _LEFT = re.compile(r"(?:^|/)(?:__MACOSX(?:/|$)|\.|~\$|(?:Thumbs\.db|desktop\.ini)$)", re.IGNORECASE)
-
-_ENCRYPTED = 0x41
 
 
 @dataclass(frozen=True)
@@ -83,24 +84,26 @@ def submissions_in(path: str | Path) -> Iterator[Submission]:
     if not path.is_file():
         raise ReadError(f"{path}: is no file and no folder; name what the class handed in")
     if ending == ".zip":
-        return _in_zip(path, shown)
-    if ending == ".parquet" or _is_table(path, ending):
-        return _in_table(path, shown, in_parquet if ending == ".parquet" else in_csv)
+        return _in_file(path, shown, _in_zip)
+    if ending == ".parquet":
+        return _in_file(path, shown, in_parquet)
+    if _is_table(path, ending):
+        return _in_file(path, shown, in_csv)
     if ending not in READERS:
         known = ", ".join((*READERS, ".parquet"))
         raise ReadError(f"{path}: is not read; give a folder, a .zip, or one of {known}")
     return iter([replace(_read(_on_disk(path, path.name)), source=shown)])
 
 
-# ---- tables --------------------------------------------------------------------------------------
+# ---- one file of a class -------------------------------------------------------------------------
 
 
-def _in_table(
-    path: Path, shown: str, rows: Callable[..., Iterator[Submission]]
+def _in_file(
+    path: Path, shown: str, inside: Callable[[BinaryIO, str], Iterator[Submission]]
 ) -> Iterator[Submission]:
     try:
         with open_regular(path.resolve()) as file:
-            yield from rows(file, shown)
+            yield from inside(file, shown)
     except OSError as error:
         yield Submission(shown, fault=f"cannot be read: {reason(error)}")
 
@@ -158,45 +161,32 @@ def _refusing(why: str) -> Callable[[int], bytes]:
     return read
 
 
-def _in_zip(path: Path, shown: str) -> Iterator[Submission]:
+def _in_zip(file: BinaryIO, shown: str) -> Iterator[Submission]:
     try:
-        with ZipFile(path) as archive:
-            yield from _of_class(_members(archive), shown, ": ")
-    except ZIP_ERRORS as error:
-        why = str(error) if isinstance(error, ReadError) else "is no zip archive, or a broken one"
-        yield Submission(shown, fault=why)
+        archive = archive_in(file, LIMITS.members_directory)
+        size = os.fstat(file.fileno()).st_size
+        yield from _of_class(_members(archive, size), shown, ": ")
+    except ReadError as error:
+        yield Submission(shown).failed(error)
 
 
-def _members(archive: ZipFile) -> Iterator[_File]:
-    """The files of an archive, of which no more is unpacked than is read."""
+def _members(archive: ZipFile, size: int) -> Iterator[_File]:
+    """The files of an archive of so many bytes, of which no more is unpacked than is read."""
     infos = [info for info in archive.infolist() if not info.filename.endswith("/")]
     if len(infos) > LIMITS.members:
         raise ReadError(f"more than {LIMITS.members:,} files are too many")
-    left = [LIMITS.unpacked]
+    left = LIMITS.unpacked
 
-    def reading(place: int) -> Callable[[int], bytes]:
-        def read(most: int) -> bytes:
-            info = infos[place]
-            if info.flag_bits & _ENCRYPTED:
-                raise ReadError("is encrypted; save it without a password")
-            if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-                raise ReadError("is compressed in a way that is not read")
-            if info.file_size > most:
-                raise ReadError(f"more than {most:,} bytes are too many")
-            left[0] -= info.file_size
-            if left[0] < 0:
-                raise ReadError(f"the archive has more than {LIMITS.unpacked:,} bytes unpacked")
-            try:
-                with archive.open(info) as member:
-                    return member.read(most + 1)
-            except ZIP_ERRORS:
-                raise ReadError("is broken in the archive") from None
+    def read(info: ZipInfo, most: int) -> bytes:
+        nonlocal left
+        left -= info.file_size if info.file_size <= most else 0
+        if left < 0:
+            raise ReadError(f"the archive has more than {LIMITS.unpacked:,} bytes unpacked")
+        return unpacked(archive, info, size, most)
 
-        return read
-
-    for place, info in enumerate(infos):
+    for info in infos:
         parts = info.filename.replace("\\", "/").split("/")
-        yield _File("/".join(x for x in parts if x not in ("", ".", "..")), reading(place))
+        yield _File("/".join(x for x in parts if x not in ("", ".", "..")), partial(read, info))
 
 
 def _of_class(files: Iterable[_File], shown: str, sign: str) -> Iterator[Submission]:

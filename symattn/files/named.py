@@ -52,10 +52,12 @@ class Limits:
     header: int = 10_000
     tensors_header: int = 4_000_000
     directory: int = 4_000_000
-    #: Of what a class hands in: a document of Word; files in a zip, and bytes of all of them; files
-    #: of one student; bytes of a row of a table of answers, and of a group of rows in Parquet.
+    #: Of what a class hands in: a document of Word; files in a zip, bytes of its directory, and of
+    #: all of them; files of one student; bytes of a row of a table of answers, and of a group of
+    #: rows in Parquet.
     document: int = 20_000_000
     members: int = 100_000
+    members_directory: int = 16_000_000
     unpacked: int = 4_000_000_000
     of_student: int = 50
     answers_row: int = 200_000
