@@ -29,6 +29,7 @@ from symattn.doors import Failure
 from symattn.errors import ReadError, SymattnError
 from symattn.status import Status
 from tests.classroom.tasks import generator
+from tests.processes import started_by
 
 STEPS = ("scores", "weights", "output")
 
@@ -356,19 +357,11 @@ def test_processes_that_are_killed_take_nothing_along(
 
 def _kill_children() -> None:
     """Kill the processes of the pool, and no others that this process has started."""
-    killed = 0
-    for number in _children(os.getpid()):
-        if b"symattn.isolation" in Path(f"/proc/{number}/cmdline").read_bytes():
-            for inner in _children(number):
-                os.kill(inner, signal.SIGKILL)
-                killed += 1
-    assert killed
-
-
-def _children(number: int) -> list[int]:
-    """The processes that a process, or a thread of it, has started."""
-    lists = Path(f"/proc/{number}/task").glob("*/children")
-    return [int(child) for one in lists for child in one.read_text().split()]
+    keepers = started_by(os.getpid(), "symattn.isolation")
+    workers = [worker for keeper in keepers for worker in started_by(keeper)]
+    for worker in workers:
+        os.kill(worker, signal.SIGKILL)
+    assert workers
 
 
 @pytest.mark.parametrize("spoil", ["cut", "noise", "no database"])

@@ -16,13 +16,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.preview import slipped
 from tests.classroom.tasks import generator
+from tests.processes import started_by
 
 ROWS = 600
 
@@ -41,16 +41,6 @@ def written(exercise: Exercise, path: Path, seed: int) -> None:
             rows.writerow([f"Student {number}", *texts])
 
 
-def children(number: int) -> list[int]:
-    """All that a process has started, directly or not."""
-    found: list[int] = []
-    with suppress(OSError):
-        for thread in Path(f"/proc/{number}/task").glob("*/children"):
-            for child in thread.read_text().split():
-                found += [int(child), *children(int(child))]
-    return found
-
-
 def marker(folder: Path, marks: Path) -> subprocess.Popen[bytes]:
     """The command, begun."""
     words = ["mark", str(folder / "answers.csv"), "--exercise", str(folder / "exercise.toml")]
@@ -66,7 +56,7 @@ def disturbed(rng: Random, folder: Path, marks: Path, longest: float) -> str:
     running = marker(folder, marks)
     time.sleep(rng.uniform(0.3, longest))
     what = rng.choice(("marker killed", "process killed", "journal cut", "two at once"))
-    victims = children(running.pid)
+    victims = started_by(running.pid)
     if what == "two at once":
         marker(folder, marks).wait()
     elif what == "process killed" and victims:
