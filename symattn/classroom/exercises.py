@@ -71,8 +71,10 @@ class Exercises:
 
 
 class _OfFile:
+    """Marks what the pool has judged; where it judges itself, in a preview, slips are left out."""
+
     def __init__(self, scheme: Scheme) -> None:
-        self._made = lru_cache(_HELD)(lambda file: Marking(_read(file), scheme))
+        self._made = lru_cache(_HELD)(lambda file: Marking(_read(file), scheme, explain=False))
 
     def __call__(self, file: Path) -> Marking:
         return self._made(file)

@@ -10,7 +10,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
@@ -111,8 +110,7 @@ def _put_aside(path: Path) -> None:
 def _written(key: bytes, judgement: Judgement) -> str:
     """A judgement as a row: a checksum, and JSON."""
     codes = "".join(_CODES[verdict] for verdict in judgement.verdicts)
-    mistakes = [[*asdict(one).values()] for one in judgement.mistakes]
-    text = json.dumps([codes, judgement.remarks, mistakes], separators=(",", ":"))
+    text = json.dumps([codes, judgement.remarks, judgement.mistakes], separators=(",", ":"))
     return _checksum(key, text) + text
 
 

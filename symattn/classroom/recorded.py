@@ -68,7 +68,7 @@ def _rows(
     known = (None, None) if hidden else (_text(record.key), _text(record.source))
     fault = None if hidden and not record.marks else _text(record.fault)
     who = (_text(called(record.student)), *known, record.submitted or None, fault)
-    reason = _text(" + ".join(name for name, *_ in record.mistakes))
+    reason = _text(" + ".join(told.name for told in record.mistakes))
     share = float(record.share)
     for k, mark in enumerate(record.marks):
         why = reason if k == record.first_mistake else None

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from symattn.classroom.answered import Answers, AnswerSheet
 from symattn.classroom.exercise import Exercise
-from symattn.classroom.judge import MISTAKEN, Judge, Judgement
+from symattn.classroom.judge import MISTAKEN, Judge, Judgement, Told
 from symattn.classroom.scheme import Points, Scheme
 from symattn.classroom.submission import Submission
 
@@ -44,8 +44,8 @@ class Record:
     key: str = ""
     submitted: str = ""
     marks: tuple[Mark, ...] = ()
-    #: Name, what was done instead, what to tell: of each explanation of the first mistake.
-    mistakes: tuple[tuple[str, str, str], ...] = ()
+    #: What explains the first mistake.
+    mistakes: tuple[Told, ...] = ()
     remarks: tuple[str, ...] = ()
     fault: str = ""
     #: The share of its points that a late submission keeps.
@@ -101,7 +101,7 @@ class Marking:
             submission.key,
             "" if when is None else when.isoformat(),
             self.marks(answers, judgement),
-            tuple((one.name, one.instead, one.tell) for one in judgement.mistakes),
+            judgement.mistakes,
             answers.remarks,
             submission.fault or "nothing is answered" * answers.is_empty,
             self.scheme.attempts.share(submission.student, when),
