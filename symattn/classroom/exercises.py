@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.records import Marking
-from symattn.classroom.roster import file_name
+from symattn.classroom.roster import called, who
 from symattn.classroom.scheme import Scheme
 from symattn.errors import SymattnError
 from symattn.sheets.worksheet import Worksheet, read_worksheet
@@ -85,19 +85,3 @@ def _read(file: Path) -> Exercise:
     sheet: Worksheet = read_worksheet(file)
     with sheet.in_file():
         return Exercise.of(sheet)
-
-
-def who(student: str) -> str:
-    """A name without what learning platforms leave out of it: spaces, accents, capitals.
-
-    >>> who("Émilie du Châtelet"), who("lovelaceada")
-    ('emilieduchatelet', 'lovelaceada')
-    """
-    return file_name(student).replace("-", "")
-
-
-def called(student: str) -> Iterator[str]:
-    """The name as it may stand in a list: with the family name first, too."""
-    words = file_name(student).split("-")
-    for first in range(len(words)):
-        yield "".join((*words[first:], *words[:first]))

@@ -16,11 +16,12 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from symattn.classroom.answered import Answers
-from symattn.classroom.exercises import Exercises, called, who
+from symattn.classroom.exercises import Exercises
 from symattn.classroom.journal import Journal
 from symattn.classroom.judge import Judgement
 from symattn.classroom.pool import Asked, Judged, Pool
 from symattn.classroom.records import Marking, Record
+from symattn.classroom.roster import called, who
 from symattn.classroom.submission import Submission
 from symattn.doors import Failure
 from symattn.errors import SymattnError
@@ -153,7 +154,8 @@ class Stack:
                     if count == 1
                     else replace(record, remarks=(self._counts(count), *record.remarks))
                 )
-        yield from self._missing()
+        for student in self.without(self.students):
+            yield Record(student, "", fault=_MISSING)
 
     def _counts(self, count: int) -> str:
         """Which of so many submissions counts, in words."""
@@ -194,16 +196,16 @@ class Stack:
             number, _ = order[0 if attempts.count == "first" else -1]
             yield name, (number, len(found))
 
-    def _missing(self) -> Iterator[Record]:
-        """The students of whom nothing was handed in."""
-        for student in self.students:
+    def without(self, students: Iterable[str]) -> Iterator[str]:
+        """Those of some students of whom nothing was handed in."""
+        for student in students:
             names = [*called(student)]
             known = self._sheets.execute(
                 f"SELECT 1 FROM sheets WHERE name IN ({','.join('?' * len(names))})",  # noqa: S608
                 names,
             )
             if known.fetchone() is None:
-                yield Record(student, "", fault=_MISSING)
+                yield student
 
 
 def _whose(record: Record) -> str:

@@ -223,6 +223,7 @@ def _write(request: Request, stack: Stack) -> Status:
 
 def _say(found: Summary, marks: Marks) -> None:
     """Say in short what came out; why something could not be marked goes to standard error."""
+    from symattn.claims.entry_names import listed
     from symattn.classroom.gradebook import decimal
     from symattn.classroom.marks import GRADEBOOK, GROUPS, REPORT
 
@@ -239,6 +240,8 @@ def _say(found: Summary, marks: Marks) -> None:
     if (more := found.changed - len(found.changes)) > 0:
         click.echo(f"{more} more have other points than before.")
     click.echo(as_line(f"In {marks.folder}: {GRADEBOOK}, {REPORT}, {GROUPS}"))
+    if unknown := [*marks.stack.without(marks.stack.exercises.scheme.attempts.extra_time)]:
+        complain(f"extra_time: nothing was handed in by {listed(unknown)}")
     for fault in found.faults:
         complain(fault)
     if (more := unread - len(found.faults)) > 0:

@@ -297,13 +297,15 @@ def test_a_late_submission_keeps_a_share_unless_it_has_more_time(file: Path) -> 
         [attempts]
         due = 2026-12-01T12:00:00
         late = 0.5
-        extra_time = {"Bo" = 30}
+        extra_time = {"Émile Bo" = 30, "Cy" = 10, "cy" = 20, "Eve" = 30}
     """
     with stack(file, scheme) as one:
         when = datetime(2026, 12, 1, 12, 20)
-        handed = [Submission("x", name, named(answers()), submitted=when) for name in ("Ada", "Bo")]
+        names = ("Ada", "Bo, Emile", "boemile", "CY")
+        handed = [Submission("x", name, named(answers()), submitted=when) for name in names]
         one.mark(handed, in_this_process)
-        assert [record.points for record in one.records()] == [12, 24]
+        assert [record.points for record in one.records()] == [12, 24, 24]
+        assert [*one.without(one.exercises.scheme.attempts.extra_time)] == ["Eve"]
 
 
 def test_what_cannot_be_read_is_a_row_and_a_word(file: Path) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 import pytest
+from click.testing import Result
 
 from symattn.classroom import feedback, gradebook, judge, marks
 from symattn.cli.mark import mark
-from tests.classroom.handed_in import exercise
-from tests.command import run
+from tests.classroom.handed_in import but, exercise, right
+from tests.command import put, run
 
 
 def choices(option: str) -> set[str]:
@@ -27,11 +28,34 @@ def test_what_may_be_chosen_is_what_there_is() -> None:
     assert choices("reveal") == {*feedback.REVEALS}
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An exercise, and the answers of a class of two: all right, and one wrong."""
+    names = ",".join(f'"{exercise().name(blank)}"' for blank in exercise().blanks)
+    wrong = ",".join(but({"scores[1,1]": "7"}))
+    put(tmp_path / "exercise.toml", exercise().text)
+    put(tmp_path / "class.csv", f"student,{names}\nAda,{','.join(right())}\nBo,{wrong}\n")
+    return tmp_path
+
+
+def marked(folder: Path, *more: object, status: int = 0) -> Result:
+    """The class, marked by one process into a folder of its own."""
+    words = ("--exercise", folder / "exercise.toml", "-o", folder / "marks", "--processes", 1)
+    return run("mark", folder / "class.csv", *words, *more, status=status)
+
+
+def test_a_name_with_extra_time_that_nobody_has_is_a_line(folder: Path) -> None:
+    scheme = put(folder / "s.toml", '[attempts]\nextra_time = {"ADA" = 30, "Bob" = 9, "Bo" = 1}')
+    assert marked(folder, "--scheme", scheme).stderr == (
+        "symattn: extra_time: nothing was handed in by Bob\n"
+    )
+
+
 def test_a_preview_searches_for_no_slips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def searched(*_: Any) -> Any:
         raise AssertionError("slips are searched for")
 
     monkeypatch.setattr(judge._Found, "_explained", searched)
-    (tmp_path / "exercise.toml").write_text(exercise().text, "utf-8")
-    said = run("mark", "--exercise", str(tmp_path / "exercise.toml"), "--preview", status=0).stdout
+    file = put(tmp_path / "exercise.toml", exercise().text)
+    said = run("mark", "--exercise", file, "--preview", status=0).stdout
     assert "the least of 1" in said and "the key" in said
