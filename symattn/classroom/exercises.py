@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -65,19 +65,12 @@ class Exercises:
         return None if file is None else self.of_file(file)
 
     @cached_property
-    def of_file(self) -> _OfFile:
-        """What marks answers to the exercise of a file; the last ones are kept."""
-        return _OfFile(self.scheme)
+    def of_file(self) -> Callable[[Path], Marking]:
+        """What marks answers to the exercise of a file, once the pool has judged them.
 
-
-class _OfFile:
-    """Marks what the pool has judged; where it judges itself, in a preview, slips are left out."""
-
-    def __init__(self, scheme: Scheme) -> None:
-        self._made = lru_cache(_HELD)(lambda file: Marking(_read(file), scheme, explain=False))
-
-    def __call__(self, file: Path) -> Marking:
-        return self._made(file)
+        The last ones are kept. Where they judge themselves, in a preview, slips are left out.
+        """
+        return lru_cache(_HELD)(lambda file: Marking(_read(file), self.scheme, explain=False))
 
 
 def _read(file: Path) -> Exercise:

@@ -14,7 +14,7 @@ from pathlib import Path
 from symattn.classroom.feedback import Feedback
 from symattn.classroom.gradebook import Grade, Gradebook, changes, read_gradebook
 from symattn.classroom.groups import Label, labelled, read_labels
-from symattn.classroom.recorded import write_records
+from symattn.classroom.recorded import check_installed, write_records
 from symattn.classroom.records import Record
 from symattn.classroom.report import ClassReport
 from symattn.classroom.roster import file_name
@@ -95,6 +95,14 @@ class Marks:
         """The columns of a gradebook."""
         first = self.stack.exercises.first
         return Gradebook(first.exercise.sheet.title, first.exercise.steps, first.points.whole)
+
+    def check(self, records: bool) -> None:
+        """Raises `SymattnError` for what could not be written once all is marked."""
+        self._labels  # noqa: B018 a file of groups that cannot be read
+        if records:
+            check_installed()
+        for name in (GRADEBOOK, REPORT, GROUPS, *(RECORDS,) * records):
+            Destination.of(self.folder / name)
 
     def write(self) -> Summary:
         """Write the gradebook, the report and the groups; what came out."""

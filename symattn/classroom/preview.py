@@ -48,7 +48,7 @@ def preview(marking: Marking, seed: int = 1) -> b.Document:
 def _tried(marking: Marking, texts: Sequence[str]) -> Record:
     """What a sheet with these answers has."""
     answers = Answers(tuple(texts))
-    return marking.record_of(Submission(""), answers, marking.judge.judge(answers))
+    return marking.record(Submission(""), answers, marking.judge.judge(answers))
 
 
 def _row(name: str, record: Record) -> b.Row:

@@ -87,13 +87,8 @@ class Marking:
         self.points: Points = scheme.of(exercise)
         self.names = [exercise.name(blank) for blank in exercise.blanks]
 
-    def record(self, submission: Submission) -> Record:
-        """What a submission is worth. What cannot be read is a record with a fault."""
-        answers = self.sheet.read(submission)
-        return self.record_of(submission, answers, self.judge.judge(answers))
-
-    def record_of(self, submission: Submission, answers: Answers, judgement: Judgement) -> Record:
-        """The record of answers as they are judged."""
+    def record(self, submission: Submission, answers: Answers, judgement: Judgement) -> Record:
+        """What answers are worth as they are judged; what could not be read is a fault."""
         when = submission.submitted
         return Record(
             submission.student,

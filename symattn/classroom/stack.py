@@ -177,7 +177,7 @@ class Stack:
         submission = Submission(student=student, source=source, key=lms, submitted=when)
         marking = None if key is None else self.exercises.marking(submission.student)
         if marking is not None and key in judged:
-            return marking.record_of(submission, answers, judged[key])
+            return marking.record(submission, answers, judged[key])
         if key is not None:
             ((fault,),) = self._sheets.execute("SELECT line FROM failed WHERE key = ?", (key,))
         return Record(student, source, lms, submitted, remarks=answers.remarks, fault=fault)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from symattn.classroom.marks import Marks, Summary
     from symattn.classroom.pool import Pool
     from symattn.classroom.scheme import Scheme
-    from symattn.classroom.stack import Stack
 
 #: The judgements of a folder of marks, which a later run need not make again.
 _JOURNAL = "journal.sqlite"
@@ -177,6 +176,7 @@ def _preview(request: Request) -> Status:
 def _mark(request: Request) -> Status:
     """Mark everything, and write what comes out."""
     from symattn.classroom.journal import Journal
+    from symattn.classroom.marks import Marks
     from symattn.classroom.stack import Stack
     from symattn.classroom.submissions import submissions_in
 
@@ -188,10 +188,12 @@ def _mark(request: Request) -> Status:
         Progress("reading").watched() as progress,
     ):
         stack = Stack(exercises, journal, not request.no_explain, request.students)
+        marks = Marks(stack, request.folder)
+        marks.check(request.records)
         with request.pool() as pool:
             stack.mark(submissions_in(str(request.submissions)), pool, _Rate(progress))
         progress.at("writing")
-        return _write(request, stack)
+        return _write(request, marks)
 
 
 class _Rate:
@@ -205,11 +207,8 @@ class _Rate:
         self._progress.at(f"{read:,} read, {judged:,} judged, {rate:,.0f} a second")
 
 
-def _write(request: Request, stack: Stack) -> Status:
+def _write(request: Request, marks: Marks) -> Status:
     """Write all that is asked for, and say in short what came out."""
-    from symattn.classroom.marks import Marks
-
-    marks = Marks(stack, request.folder)
     found = marks.write()
     if request.gradebook is not None:
         marks.write_gradebook(f"{request.gradebook}.csv", request.gradebook, marks.records())

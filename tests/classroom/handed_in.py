@@ -61,9 +61,10 @@ def handed_in(
     """The record of answers in the order of the blanks."""
     one = marking(scheme, text)
     claims = dict(zip(one.names, answers, strict=False))
-    return one.record(
-        Submission(**{"source": "a.csv: line 2", "student": "Ada", **more}, claims=claims)
-    )
+    said = {"source": "a.csv: line 2", "student": "Ada", **more}
+    submission = Submission(**said, claims=claims)
+    read = one.sheet.read(submission)
+    return one.record(submission, read, one.judge.judge(read))
 
 
 def record(student: str = "Ada", answer: str = "1", **more: Any) -> Record:

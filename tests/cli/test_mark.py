@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ import click
 import pytest
 from click.testing import Result
 
-from symattn.classroom import feedback, gradebook, judge, marks
+from symattn.classroom import feedback, gradebook, judge, marks, submissions
 from symattn.cli.mark import mark
+from symattn.errors import ReadError
 from tests.classroom.handed_in import but, exercise, right
-from tests.command import put, run
+from tests.command import assert_refused, put, run
 
 
 def choices(option: str) -> set[str]:
@@ -49,6 +51,23 @@ def test_a_name_with_extra_time_that_nobody_has_is_a_line(folder: Path) -> None:
     assert marked(folder, "--scheme", scheme).stderr == (
         "symattn: extra_time: nothing was handed in by Bob\n"
     )
+
+
+def test_what_cannot_be_written_is_refused_before_anything_is_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*_: Any) -> Any:
+        raise ReadError("it is read")
+
+    monkeypatch.setattr(submissions, "submissions_in", read)
+    assert_refused(marked(folder, status=2), "it is read")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert_refused(marked(folder, "--records", status=2), "pip install 'symattn[parquet]'")
+    put(folder / "marks" / "groups.toml", "[one]\nlabel = 1")
+    assert_refused(marked(folder, status=2), "groups.toml: one: label = 1")
+    (folder / "marks" / "groups.toml").unlink()
+    (folder / "marks" / "report.html").mkdir()
+    assert_refused(marked(folder, status=2), "report.html: cannot be written: is a directory")
 
 
 def test_a_preview_searches_for_no_slips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
