@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from symattn.classroom.answered import Answers
 from symattn.classroom.exercises import Exercises
-from symattn.classroom.journal import Journal
+from symattn.classroom.journal import Journal, kept
 from symattn.classroom.judge import Judgement
 from symattn.classroom.pool import Asked, Judged, Pool
 from symattn.classroom.records import Marking, Record
@@ -103,22 +103,21 @@ class Stack:
         elif not fault:
             fault = _NOBODYS
         when = submission.submitted
-        self._sheets.execute(
-            "INSERT INTO sheets VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                submission.key or who(submission.student),
-                who(submission.student),
-                submission.student,
-                submission.source,
-                submission.key,
-                "" if when is None else when.isoformat(),
-                json.dumps(answers.texts),
-                answers.decimal,
-                json.dumps(answers.remarks),
-                fault,
-                None if asked is None else asked.key,
-            ),
+        row = (
+            submission.key or who(submission.student),
+            who(submission.student),
+            submission.student,
+            submission.source,
+            submission.key,
+            "" if when is None else when.isoformat(),
+            json.dumps(answers.texts),
+            answers.decimal,
+            json.dumps(answers.remarks),
+            fault,
+            None if asked is None else asked.key,
         )
+        with kept("what is read, in the folder for temporary files,"):
+            self._sheets.execute(f"INSERT INTO sheets VALUES (NULL{', ?' * len(row)})", row)  # noqa: S608 marks alone
         return asked
 
     def _asked(self, marking: Marking, answers: Answers) -> Asked:

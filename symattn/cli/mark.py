@@ -167,9 +167,7 @@ def _preview(request: Request) -> Status:
     """Show what the scheme gives."""
     from symattn.classroom.preview import preview
 
-    first = next(iter(request.exercises.by_student.values()))
-    document = preview(request.exercises.of_file(first))
-    Output("text", None, Destination.of(None)).put([document])
+    Output("text", None, Destination.of(None)).put([preview(request.exercises.first)])
     return Status.AGREES
 
 
@@ -224,7 +222,7 @@ def _say(found: Summary, marks: Marks) -> None:
     """Say in short what came out; why something could not be marked goes to standard error."""
     from symattn.claims.entry_names import listed
     from symattn.classroom.gradebook import decimal
-    from symattn.classroom.marks import GRADEBOOK, GROUPS, REPORT
+    from symattn.classroom.marks import GRADEBOOK, GROUPS, MOST_NAMED, REPORT
 
     mean = ""
     marked, missing, unread = (found.counts[kind] for kind in ("marked", "missing", "unread"))
@@ -234,9 +232,9 @@ def _say(found: Summary, marks: Marks) -> None:
     click.echo(f"{counted(marked, 'submission')} marked{mean}.")
     if missing:
         click.echo(f"{counted(missing, 'student')} handed nothing in.")
-    for student, then, now in found.changes:
+    for student, then, now in found.changes[:MOST_NAMED]:
         click.echo(as_line(f"{student}: {then or 'no'} points before, {now or 'none'} now"))
-    if (more := found.changed - len(found.changes)) > 0:
+    if (more := len(found.changes) - MOST_NAMED) > 0:
         click.echo(f"{more} more have other points than before.")
     click.echo(as_line(f"In {marks.folder}: {GRADEBOOK}, {REPORT}, {GROUPS}"))
     if unknown := [*marks.stack.without(marks.stack.exercises.scheme.attempts.extra_time)]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from symattn.cli.mark import mark
 from symattn.errors import ReadError
 from tests.classroom.handed_in import but, exercise, right
 from tests.command import assert_refused, put, run
+from tests.processes import python
 
 
 def choices(option: str) -> set[str]:
@@ -68,6 +70,89 @@ def test_what_cannot_be_written_is_refused_before_anything_is_read(
     (folder / "marks" / "groups.toml").unlink()
     (folder / "marks" / "report.html").mkdir()
     assert_refused(marked(folder, status=2), "report.html: cannot be written: is a directory")
+
+
+#: The command where the system refuses files of more bytes than so many, from the start or once
+#: all is marked.
+_FULL = """
+import resource, sys
+from symattn.classroom import marks
+from symattn.cli import main
+
+def fill(*_):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+
+write = marks.Marks.write
+if sys.argv[1] == "begun":
+    fill()
+else:
+    marks.Marks.write = lambda self: fill() or write(self)
+main(sys.argv[3:])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits are of POSIX")
+@pytest.mark.parametrize(
+    ("when", "most", "told"),
+    [
+        ("begun", 0, "journal.sqlite: the journal cannot be kept: the disk is full, or fails"),
+        ("begun", 30_000, "journal.sqlite: the journal cannot be kept: the disk is full"),
+        ("marked", 100, "gradebook.csv: cannot be written: file too large; the old content is"),
+        ("marked", 1000, "report.html: cannot be written: file too large; the old content is"),
+    ],
+)
+def test_a_full_disk_is_a_line_and_nothing_is_lost(
+    folder: Path, when: str, most: int, told: str
+) -> None:
+    whole = folder / "class.csv"
+    more = put(folder / "more.csv", whole.read_text("utf-8") + "Cy,1,2\nDi,3\n")
+    marked(folder)
+    before = kept_in(folder / "marks")
+    words = ["--exercise", folder / "exercise.toml", "-o", folder / "marks", "--processes", "1"]
+    full = python("-c", _FULL, when, str(most), "mark", *map(str, (more, *words)))
+    assert (full.returncode, full.stdout, full.stderr.count("\n")) == (2, "", 1)
+    assert told in full.stderr
+    after = kept_in(folder / "marks")
+    assert after.keys() == before.keys()
+    assert [name for name in before if after[name] != before[name]] == (
+        ["gradebook.csv"] if most == 1000 else []
+    )
+    run("mark", more, *words, status=0)
+    again = kept_in(folder / "marks")
+    run("mark", more, *words[:3], folder / "other", *words[4:], status=0)
+    assert again == kept_in(folder / "other") != before
+
+
+def kept_in(marks: Path) -> dict[str, bytes]:
+    """The files of a folder of marks, but for the journal."""
+    files = {file.name: file.read_bytes() for file in marks.iterdir()}
+    return {name: content for name, content in files.items() if "sqlite" not in name}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits are of POSIX")
+def test_a_full_folder_for_temporary_files_is_a_line(folder: Path) -> None:
+    file = folder / "class.csv"
+    head, ada, _ = file.read_text("utf-8").splitlines()
+    name = "Ada of a long name " * 4
+    put(file, "\n".join([head, *(ada.replace("Ada", f"{name}{k}") for k in range(6000))]))
+    words = ["mark", file, "--exercise", folder / "exercise.toml", "-o", folder / "marks"]
+    full = python("-c", _FULL, "begun", "200000", *map(str, words), "--processes", "1")
+    assert (full.returncode, full.stdout) == (2, "")
+    assert full.stderr == (
+        "symattn: what is read, in the folder for temporary files, cannot be kept: the disk is "
+        "full, or fails; make room and run it again\n"
+    )
+
+
+def test_whose_points_have_changed_is_said_if_the_gradebook_can_be_read(folder: Path) -> None:
+    marked(folder)
+    put(folder / "class.csv", (folder / "class.csv").read_text("utf-8").replace("Ada,", "Ida,"))
+    said = "Ida: no points before, 24.00 now\nAda: 24.00 points before, none now\n"
+    assert said in marked(folder).stdout
+    assert "before" not in marked(folder).stdout
+    book = folder / "marks" / "gradebook.csv"
+    book.write_bytes(book.read_bytes().replace(b"Ida", b"\xe9da"))
+    assert "before" not in marked(folder).stdout
 
 
 def test_a_preview_searches_for_no_slips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
