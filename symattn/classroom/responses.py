@@ -180,45 +180,41 @@ def _records(lines: Iterator[str]) -> Iterator[tuple[int, tuple[list[str] | Read
     A quote that is never closed would make one cell of all that follows: a row of several lines
     that is wrong is read again, its first line for itself.
     """
-    again, taken = deque[str](), list[str]()
-    number, mark, width = 1, "", 0
-
-    def fed() -> Iterator[str]:
-        while len(taken) < _LINES:
-            line = again.popleft() if again else next(lines, None)
-            if line is None:
-                return
-            taken.append(line)
-            yield line
-
+    again = deque[str]()
+    number, mark = _begun(lines, again)
+    width = 0
     while True:
-        if not mark:
-            first = next(lines, None)
-            if first is None:
-                return
-            if re.fullmatch(r"sep=.\r?\n?", first):
-                mark, number = first[4], 2
-                continue
-            mark = mark_in(first)
-            again.append(first)
-        rows = csv.reader(fed(), delimiter=mark, strict=True)
-        while True:
-            taken.clear()
-            try:
-                row = next(rows, None)
-            except csv.Error:
-                row = []
-            if row is None:
-                return
-            if (bad := len(taken) > 1 and len(row) != width) or not row:
-                break
+        taken: list[str] = []
+        try:
+            row = next(csv.reader(_fed(lines, again, taken), delimiter=mark, strict=True), [])
+        except csv.Error:
+            row = []
+        if not taken:
+            return
+        if row and (len(taken) == 1 or len(row) == width):
             width = width or len(joined(row))
             yield number, _decoded(row)
             number += len(taken)
-        if bad or taken:
+        else:
             again.extendleft(reversed(taken[1:]))
             yield from ((number, one) for one in _alone(taken[0], mark))
             number += 1
+
+
+def _begun(lines: Iterator[str], again: deque[str]) -> tuple[int, str]:
+    """The number of the first row, and the sign between cells, as a line says or as it shows."""
+    first = next(lines, "")
+    if said := re.fullmatch(r"sep=(.)\r?\n?", first):
+        return 2, said[1]
+    again.append(first)
+    return 1, mark_in(first)
+
+
+def _fed(lines: Iterator[str], again: deque[str], taken: list[str]) -> Iterator[str]:
+    """The next lines, as many as a row may have; those that were taken are put down."""
+    while len(taken) < _LINES and (line := again.popleft() if again else next(lines, "")):
+        taken.append(line)
+        yield line
 
 
 def _alone(line: str, mark: str) -> Iterator[tuple[list[str] | ReadError, str]]:
