@@ -80,14 +80,6 @@ def _one(asked: Asked) -> Judgement | Failure:
         return failure(error)
 
 
-def in_this_process(
-    portions: Iterable[Sequence[Asked]],
-) -> Iterator[tuple[Sequence[Asked], Judged]]:
-    """The pool that is none."""
-    for portion in portions:
-        yield portion, judge(portion)
-
-
 @contextmanager
 def of_processes(count: int) -> Iterator[Pool]:
     """A pool of so many processes of this machine."""
@@ -128,12 +120,12 @@ def of_dask(address: str) -> Iterator[Pool]:
         raise SymattnError(f"--dask {address}: no scheduler answers: {error}") from None
     with client:
         workers = max(1, len(client.scheduler_info()["workers"]))
-        submit = partial(client.submit, judge, pure=False)
-        yield partial(in_turn, submit, 2 * _OUT * workers)
+        submit = client.get_executor(pure=False).submit  # type: ignore[no-untyped-call]
+        yield partial(in_turn, partial(submit, judge), 2 * _OUT * workers)
 
 
 def in_turn(
-    submit: Callable[[Sequence[Asked]], Any], most: int, portions: Iterable[Sequence[Asked]]
+    submit: Callable[[Sequence[Asked]], Future[Any]], most: int, portions: Iterable[Sequence[Asked]]
 ) -> Iterator[tuple[Sequence[Asked], Judged]]:
     """Portions as they come back, so many out at once; a lost one is sent again in single ones.
 
@@ -148,7 +140,7 @@ def in_turn(
             out[submit(portion)] = portion
         if not out:
             return
-        for done in _completed(out):
+        for done in wait(out, return_when=FIRST_COMPLETED).done:
             portion = out.pop(done)
             found = _result(done)
             if not isinstance(found, Failure):
@@ -160,18 +152,6 @@ def in_turn(
                 again += [[asked] for asked in portion]
 
 
-def _completed(out: Iterable[Future[Any]]) -> Iterable[Future[Any]]:
-    """Those that are done, at least one: futures of threads, or of Dask."""
-    futures = [*out]
-    if all(isinstance(future, Future) for future in futures):
-        return wait(futures, return_when=FIRST_COMPLETED).done
-    from distributed import wait as wait_for
-
-    done = wait_for(futures, return_when=FIRST_COMPLETED)  # type: ignore[no-untyped-call]
-    found: Iterable[Future[Any]] = done.done
-    return found
-
-
-def _result(done: Any) -> Judged | Failure:
+def _result(done: Future[Any]) -> Judged | Failure:
     found: Judged | Failure = here()(lambda _: done.result(), None, "")
     return found

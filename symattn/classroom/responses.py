@@ -7,6 +7,7 @@ Google Forms write them; every other head that can name an entry or a step is a 
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,13 +16,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from io import TextIOWrapper
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from symattn.classroom.answers import NO_UTF8, joined, mark_in
 from symattn.classroom.submission import Submission, cell, cells, is_name, name_of
 from symattn.errors import ReadError, needing
 from symattn.files.named import LIMITS
 from symattn.printable import printable, said_by
+
+#: Hears how much of something is read, a share of all.
+Hears: TypeAlias = "Callable[[float], None]"
 
 #: What a head may be, in small letters, by what stands below it; the first that is there counts.
 HEADS: Mapping[str, tuple[str, ...]] = {
@@ -136,11 +140,11 @@ def time_of(text: str) -> datetime | None:
 # ---- CSV -----------------------------------------------------------------------------------------
 
 
-def in_csv(file: BinaryIO, name: str) -> Iterator[Submission]:
+def in_csv(file: BinaryIO, name: str, hears: Hears) -> Iterator[Submission]:
     """The rows of a CSV file; what is wrong with one is its own fault."""
     columns: Columns | None = None
     width = 0
-    for number, (row, remark) in _records(_lines(file)):
+    for number, (row, remark) in _records(_lines(file, hears)):
         source = f"{name}: line {number}"
         if isinstance(row, ReadError):
             yield Submission(source).failed(row)
@@ -160,14 +164,16 @@ def in_csv(file: BinaryIO, name: str) -> Iterator[Submission]:
         yield Submission(name, fault="is empty")
 
 
-def _lines(file: BinaryIO) -> Iterator[str]:
+def _lines(file: BinaryIO, hears: Hears) -> Iterator[str]:
     """Lines, of which those that are no UTF-8 keep their bytes; one that is too long is cut."""
+    size = os.fstat(file.fileno()).st_size
     wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
     file.seek(0)
     encoding, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
     most = LIMITS.answers_row
     with TextIOWrapper(file, encoding, errors, newline="") as text:
         for line in iter(partial(text.readline, most), ""):
+            hears(file.tell() / size)
             yield line
             rest = line
             while len(rest) == most and not rest.endswith("\n"):
@@ -245,7 +251,7 @@ def _decoded(row: list[str]) -> tuple[list[str] | ReadError, str]:
 # ---- Parquet -------------------------------------------------------------------------------------
 
 
-def in_parquet(file: BinaryIO, name: str) -> Iterator[Submission]:
+def in_parquet(file: BinaryIO, name: str, hears: Hears) -> Iterator[Submission]:
     """The rows of a Parquet file, a few at a time. Raises `MissingExtra` without pyarrow."""
     with needing(name, "pyarrow", "symattn[parquet]"):
         from pyarrow import parquet
@@ -262,6 +268,7 @@ def in_parquet(file: BinaryIO, name: str) -> Iterator[Submission]:
                 if found := columns.submission(f"{name}: row {number}", row):
                     yield found
                 number += 1
+            hears((number - 1) / table.metadata.num_rows)
     except ReadError as error:
         yield Submission(name).failed(error)
     except Exception as error:  # pyarrow raises what its parts raise

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from zipfile import ZipFile, ZipInfo
 
 from symattn.classroom.answers import READERS, answers_in, most_of
-from symattn.classroom.responses import HEADS, in_csv, in_parquet, time_of
+from symattn.classroom.responses import HEADS, Hears, in_csv, in_parquet, time_of
 from symattn.classroom.submission import Sheet, Submission, name_of
 from symattn.errors import ReadError, SymattnError
 from symattn.files.archives import archive_in, unpacked
@@ -63,8 +63,10 @@ class _File:
         return PurePosixPath(self.path).suffix.lower()
 
 
-def submissions_in(path: str | Path) -> Iterator[Submission]:
+def submissions_in(path: str | Path, hears: Hears = lambda share: None) -> Iterator[Submission]:
     """What a class handed in, one after the other, in the order of the names or rows.
+
+    `hears` is told how much of it is read, a share of all.
 
     A folder, or a zip, holds a file or a folder for each student, as learning systems name them; a
     name that no system wrote is the student's. A table (``.csv``, ``.tsv``, ``.parquet``) has a
@@ -80,15 +82,15 @@ def submissions_in(path: str | Path) -> Iterator[Submission]:
     shown = printable(path.name or str(path))
     ending = path.suffix.lower()
     if path.is_dir():
-        return _of_class(_in_folder(path), shown, "/")
+        return _of_class(_in_folder(path), f"{shown}/", hears)
     if not path.is_file():
         raise ReadError(f"{path}: is no file and no folder; name what the class handed in")
     if ending == ".zip":
-        return _in_file(path, shown, _in_zip)
+        return _in_file(path, shown, _in_zip, hears)
     if ending == ".parquet":
-        return _in_file(path, shown, in_parquet)
+        return _in_file(path, shown, in_parquet, hears)
     if _is_table(path, ending):
-        return _in_file(path, shown, in_csv)
+        return _in_file(path, shown, in_csv, hears)
     if ending not in READERS:
         known = ", ".join((*READERS, ".parquet"))
         raise ReadError(f"{path}: is not read; give a folder, a .zip, or one of {known}")
@@ -99,11 +101,11 @@ def submissions_in(path: str | Path) -> Iterator[Submission]:
 
 
 def _in_file(
-    path: Path, shown: str, inside: Callable[[BinaryIO, str], Iterator[Submission]]
+    path: Path, shown: str, inside: Callable[..., Iterator[Submission]], hears: Hears
 ) -> Iterator[Submission]:
     try:
         with open_regular(path.resolve()) as file:
-            yield from inside(file, shown)
+            yield from inside(file, shown, hears)
     except OSError as error:
         yield Submission(shown, fault=f"cannot be read: {reason(error)}")
 
@@ -161,11 +163,11 @@ def _refusing(why: str) -> Callable[[int], bytes]:
     return read
 
 
-def _in_zip(file: BinaryIO, shown: str) -> Iterator[Submission]:
+def _in_zip(file: BinaryIO, shown: str, hears: Hears) -> Iterator[Submission]:
     try:
         archive = archive_in(file, LIMITS.members_directory)
         size = os.fstat(file.fileno()).st_size
-        yield from _of_class(_members(archive, size), shown, ": ")
+        yield from _of_class(_members(archive, size), f"{shown}: ", hears)
     except ReadError as error:
         yield Submission(shown).failed(error)
 
@@ -189,19 +191,20 @@ def _members(archive: ZipFile, size: int) -> Iterator[_File]:
         yield _File("/".join(x for x in parts if x not in ("", ".", "..")), partial(read, info))
 
 
-def _of_class(files: Iterable[_File], shown: str, sign: str) -> Iterator[Submission]:
+def _of_class(files: Iterable[_File], shown: str, hears: Hears) -> Iterator[Submission]:
     """The submissions of files, each student's together."""
     kept = [file for file in files if not _LEFT.search(file.path)]
     root = _root([file.path for file in kept], shown)
     groups: dict[object, list[tuple[Submission, _File]]] = {}
     for file in sorted(kept, key=lambda one: one.path):
-        who = replace(_who(file.path, root), source=printable(f"{shown}{sign}{file.path}"))
+        who = replace(_who(file.path, root), source=printable(f"{shown}{file.path}"))
         inside = file.path.removeprefix(root)
         alone = inside.partition("/")[0] if "/" in inside else inside
         by_system = who.key or who.submitted
         group = (who.student, who.key, who.submitted) if by_system else alone
         groups.setdefault(group, []).append((who, file))
-    for together in groups.values():
+    for number, together in enumerate(groups.values()):
+        hears(number / len(groups))
         yield from _of_student(together)
 
 

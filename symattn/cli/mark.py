@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -189,20 +189,38 @@ def _mark(request: Request) -> Status:
         marks = Marks(stack, request.folder)
         marks.check(request.records)
         with request.pool() as pool:
-            stack.mark(submissions_in(str(request.submissions)), pool, _Rate(progress))
+            reads, judges = _watching(progress)
+            stack.mark(submissions_in(str(request.submissions), reads), pool, judges)
         progress.at("writing")
         return _write(request, marks)
 
 
-class _Rate:
-    """Says how many are read and judged, and how fast."""
+def _watching(
+    progress: Progress,
+) -> tuple[Callable[[float], None], Callable[[int, int], None]]:
+    """What hears how much is read of all, and how many are read and judged; it says how fast."""
+    start, share = time.monotonic(), 0.0
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress, self._start = progress, time.monotonic()
+    def reads(now: float) -> None:
+        nonlocal share
+        share = now
 
-    def __call__(self, read: int, judged: int) -> None:
-        rate = read / max(time.monotonic() - self._start, 0.1)
-        self._progress.at(f"{read:,} read, {judged:,} judged, {rate:,.0f} a second")
+    def judges(read: int, judged: int) -> None:
+        took = max(time.monotonic() - start, 0.1)
+        said = f"{read:,} read, {judged:,} judged, {read / took:,.0f} a second"
+        progress.at(f"{said}, {left(took, share)} left" if share else said)
+
+    return reads, judges
+
+
+def left(took: float, share: float) -> str:
+    """How long what is left will take where a share of all took so many seconds.
+
+    >>> left(30, 0.25), left(60, 0.1)
+    ('90 s', '9 min')
+    """
+    seconds = took * (1 - share) / share
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
 
 
 def _write(request: Request, marks: Marks) -> Status:

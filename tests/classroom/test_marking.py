@@ -19,7 +19,7 @@ from symattn.classroom.exercise import Exercise
 from symattn.classroom.exercises import Exercises
 from symattn.classroom.journal import Journal
 from symattn.classroom.judge import Judge, Judgement
-from symattn.classroom.pool import Asked, Judged, Pool, in_this_process, in_turn, of_processes
+from symattn.classroom.pool import Asked, Judged, Pool, in_turn, of_dask, of_processes
 from symattn.classroom.preview import slipped
 from symattn.classroom.records import Marking, Record
 from symattn.classroom.scheme import Scheme, scheme_of
@@ -28,7 +28,9 @@ from symattn.classroom.submission import Sheet, Submission
 from symattn.doors import Failure
 from symattn.errors import ReadError, SymattnError
 from symattn.status import Status
+from tests.classroom.handed_in import in_this_process
 from tests.classroom.tasks import generator
+from tests.extras import package
 from tests.processes import started_by
 
 STEPS = ("scores", "weights", "output")
@@ -335,6 +337,16 @@ def test_each_student_may_have_an_exercise_and_who_is_missing_has_a_row(tmp_path
     assert found["Nobody"].fault == "no exercise of the folder is this student's"
     assert found["Bo"].fault == "nothing was handed in"
     assert "Ada Lovelace" not in found
+
+
+def test_the_workers_of_dask_judge_as_this_process_does(file: Path) -> None:
+    distributed = package("distributed")
+    alone = marked(file, journal="alone.sqlite")
+    with (
+        distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as cluster,
+        of_dask(cluster.scheduler_address) as pool,
+    ):
+        assert marked(file, pool, "dask.sqlite") == alone
 
 
 # ---- what goes wrong -----------------------------------------------------------------------------

@@ -546,6 +546,26 @@ def test_memory_is_flat(tmp_path: Path) -> None:
     assert most(3_000) < 1_000_000  # of all rows at once: several times as many
 
 
+@pytest.mark.parametrize("kind", ["folder", "zip", "csv", "parquet"])
+def test_how_much_is_read_is_told(kind: str, tmp_path: Path) -> None:
+    files = {f"student {k}.toml": CLAIM for k in range(40)}
+    path = tmp_path / f"class.{kind}"
+    if kind == "folder":
+        lying(path, files)
+    elif kind == "zip":
+        zipped(path, files)
+    elif kind == "csv":
+        path.write_text("student,scores\n" + "Ada Lovelace,0.5\n" * 3000, "utf-8")
+    else:
+        pa, parquet = package("pyarrow"), package("pyarrow.parquet")
+        table = pa.table({"student": ["Ada"] * 3000, "scores": ["0.5"] * 3000})
+        parquet.write_table(table, path)
+    heard: list[float] = []
+    assert len([*submissions_in(path, heard.append)]) in (40, 3000)
+    assert heard == sorted(heard)
+    assert heard[0] < 0.5 < heard[-1] <= 1
+
+
 # ---- anything ------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,8 @@ import pytest
 from click.testing import Result
 
 from symattn.classroom import feedback, gradebook, judge, marks, submissions
-from symattn.cli.mark import mark
+from symattn.cli import mark as command
+from symattn.cli.progress import Progress
 from symattn.errors import ReadError
 from tests.classroom.handed_in import but, exercise, right
 from tests.command import assert_refused, put, run
@@ -21,7 +22,7 @@ from tests.processes import python
 
 def choices(option: str) -> set[str]:
     """What may be chosen for an option of the command."""
-    (found,) = (one for one in mark.params if f"--{option}" in one.opts)
+    (found,) = (one for one in command.mark.params if f"--{option}" in one.opts)
     assert isinstance(found.type, click.Choice)
     return {*found.type.choices}
 
@@ -153,6 +154,16 @@ def test_whose_points_have_changed_is_said_if_the_gradebook_can_be_read(folder: 
     book = folder / "marks" / "gradebook.csv"
     book.write_bytes(book.read_bytes().replace(b"Ida", b"\xe9da"))
     assert "before" not in marked(folder).stdout
+
+
+def test_how_long_it_will_take_is_said_once_it_is_known() -> None:
+    progress = Progress("reading")
+    reads, judges = command._watching(progress)
+    judges(1000, 10)
+    assert str(progress._line()).startswith("1,000 read, 10 judged, 10,000 a second… ")
+    reads(0.0001)
+    judges(1000, 20)
+    assert str(progress._line()).startswith("1,000 read, 20 judged, 10,000 a second, 17 min left…")
 
 
 def test_a_preview_searches_for_no_slips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
