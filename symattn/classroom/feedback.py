@@ -6,7 +6,7 @@ else of the key is ever in it: what a slip was is said in numbers, and so only b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -130,12 +130,7 @@ class Feedback:
         """What was done instead, as far as it may be told: not in the numbers of a slip."""
         if self.reveal == "value" or told.is_label:
             return printable(told.instead)
-        return printable(self._instead.get(told.name, ""))
-
-    @cached_property
-    def _instead(self) -> Mapping[str, str]:
-        """What is done instead by each misconception; what slips do is told in numbers."""
-        return {x.misconception.name: x.misconception.instead for x in self.exercise.mistaken}
+        return printable(self.exercise.instead.get(told.name, ""))
 
     # ---- the first line with a mistake ----------------------------------------------------------
 

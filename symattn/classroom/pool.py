@@ -135,6 +135,7 @@ def in_turn(
     waiting = iter(portions)
     again: list[Sequence[Asked]] = []
     lost = Counter[bytes]()
+    run = here()
     while True:
         while len(out) < most and (portion := again.pop() if again else next(waiting, None)):
             out[submit(portion)] = portion
@@ -142,7 +143,7 @@ def in_turn(
             return
         for done in wait(out, return_when=FIRST_COMPLETED).done:
             portion = out.pop(done)
-            found = _result(done)
+            found: Judged | Failure = run(Future.result, done, "")
             if not isinstance(found, Failure):
                 yield portion, found
             elif len(portion) == 1 and lost[portion[0].key]:
@@ -150,8 +151,3 @@ def in_turn(
             else:
                 lost.update(asked.key for asked in portion if len(portion) == 1)
                 again += [[asked] for asked in portion]
-
-
-def _result(done: Future[Any]) -> Judged | Failure:
-    found: Judged | Failure = here()(lambda _: done.result(), None, "")
-    return found

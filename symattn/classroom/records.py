@@ -90,31 +90,20 @@ class Marking:
     def record(self, submission: Submission, answers: Answers, judgement: Judgement) -> Record:
         """What answers are worth as they are judged; what could not be read is a fault."""
         when = submission.submitted
+        shown = zip(self.names, answers.texts, judgement.verdicts, strict=True)
+        given = zip(self.points.given(judgement, self.judge.steps), self.points.each, strict=True)
+        marks = (
+            Mark(*said, *points, judgement.remarks.get(number, ""))
+            for number, (said, points) in enumerate(zip(shown, given, strict=True))
+        )
         return Record(
             submission.student,
             submission.source,
             submission.key,
             "" if when is None else when.isoformat(),
-            self.marks(answers, judgement),
+            tuple(marks),
             judgement.mistakes,
             answers.remarks,
             submission.fault or "nothing is answered" * answers.is_empty,
             self.scheme.attempts.share(submission.student, when),
-        )
-
-    def marks(self, answers: Answers, judgement: Judgement) -> tuple[Mark, ...]:
-        """The marks of answers as they are judged."""
-        given = self.points.given(judgement, self.judge.steps)
-        return tuple(
-            Mark(name, text, verdict, points, most, judgement.remarks.get(number, ""))
-            for number, (name, text, verdict, points, most) in enumerate(
-                zip(
-                    self.names,
-                    answers.texts,
-                    judgement.verdicts,
-                    given,
-                    self.points.each,
-                    strict=True,
-                )
-            )
         )

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from itertools import accumulate
 
 from symattn.classroom.exercise import Exercise
@@ -72,12 +71,7 @@ class ClassReport:
     def _reason(self, told: Told) -> str:
         """A reason in words that do not depend on an entry or its numbers."""
         slip = f"a slip: {told.name.replace('-', ' ')}"
-        return told.instead if told.is_label else self._instead.get(told.name, slip)
-
-    @cached_property
-    def _instead(self) -> Mapping[str, str]:
-        """What is done instead by each misconception."""
-        return {x.misconception.name: x.misconception.instead for x in self.exercise.mistaken}
+        return told.instead if told.is_label else self.exercise.instead.get(told.name, slip)
 
     # ---- the document ---------------------------------------------------------------------------
 

@@ -18,7 +18,9 @@ from functools import partial
 from io import TextIOWrapper
 from typing import Any, BinaryIO, TypeAlias
 
-from symattn.classroom.answers import NO_UTF8, joined, mark_in
+import numpy as np
+
+from symattn.classroom.answers import NO_UTF8, check_names, joined, mark_in
 from symattn.classroom.submission import Submission, cell, cells, is_name, name_of
 from symattn.errors import ReadError, needing
 from symattn.files.named import LIMITS
@@ -58,7 +60,7 @@ _NUMBERED = re.compile(r"[0-9]+: ")
 _NO_STUDENT = "points possible"
 
 #: The most lines of a row, and the rows of Parquet that are read at once.
-_LINES, _ROWS = 200, 1000
+_LINES, _ROWS = 200, 50
 
 
 @dataclass(frozen=True)
@@ -66,24 +68,27 @@ class Columns:
     """What the columns of a table hold, by their places."""
 
     parts: Mapping[str, Sequence[int]]
-    claims: Mapping[int, str]
+    claims: Mapping[str, int]
     others: Mapping[int, str]
 
     @classmethod
     def of(cls, heads: Sequence[str]) -> Columns:
         """Raises `ReadError` where neither students nor answers have a column."""
         parts: dict[str, list[int]] = {}
-        claims, others = dict[int, str](), dict[int, str]()
+        claims, others = dict[str, int](), dict[int, str]()
         for place, written in enumerate(heads):
             head = _NUMBERED.sub("", written.strip(), count=1)
             if part := _PARTS.get(head.lower()):
                 parts.setdefault(part, []).append(place)
+            elif is_name(head) and head not in claims:
+                claims[head] = place
             else:
-                (claims if is_name(head) and head not in claims.values() else others)[place] = head
+                others[place] = head
         for part, places in parts.items():
             places.sort(key=lambda place: HEADS[part].index(heads[place].strip().lower()))
         if not parts.keys() & {"student", "first", "last", "key", "login"}:
             raise ReadError("no head says who the students are; name a column student")
+        check_names(claims)
         return cls(parts, claims, others)
 
     def submission(self, source: str, row: Sequence[object]) -> Submission | None:
@@ -95,7 +100,7 @@ class Columns:
             return None
         found = Submission(source, key=printable((key or login)[:80]))
         try:
-            claims = {name: _cells(row, place) for place, name in self.claims.items()}
+            claims = {name: _cells(row, place) for name, place in self.claims.items()}
             others = {head: _cells(row, place) for place, head in self.others.items()}
             submitted = time_of(self._said("submitted", row))
             return Submission(source, name_of(student), claims, (), others, submitted, found.key)
@@ -263,6 +268,8 @@ def in_parquet(file: BinaryIO, name: str, hears: Hears) -> Iterator[Submission]:
             raise ReadError(f"a group of rows has more than {LIMITS.row_group:,} bytes")
         columns = Columns.of(table.schema_arrow.names)
         for batch in table.iter_batches(_ROWS, use_threads=False):
+            if batch.nbytes > LIMITS.answers_row * batch.num_rows:
+                raise ReadError(f"more than {LIMITS.answers_row:,} bytes are too many for a row")
             texts = [_texts(column) for column in batch.columns]
             for row in zip(*texts, strict=True):
                 if found := columns.submission(f"{name}: row {number}", row):
@@ -270,7 +277,7 @@ def in_parquet(file: BinaryIO, name: str, hears: Hears) -> Iterator[Submission]:
                 number += 1
             hears((number - 1) / table.metadata.num_rows)
     except ReadError as error:
-        yield Submission(name).failed(error)
+        yield Submission(f"{name}: row {number}").failed(error)
     except Exception as error:  # pyarrow raises what its parts raise
         yield Submission(f"{name}: row {number}", fault=f"cannot be read: {said_by(error)}")
 
@@ -278,12 +285,11 @@ def in_parquet(file: BinaryIO, name: str, hears: Hears) -> Iterator[Submission]:
 def _texts(column: Any) -> list[object]:
     """The cells of a column; a number has the digits of its own type, and no more."""
     kind = str(column.type)
-    short = next((one for one in ("halffloat", "float") if re.search(rf"\b{one}\b", kind)), "")
-    digits = _SHORT.get(short, repr)
+    short = next((code for name, code in _SHORT.items() if re.search(rf"\b{name}\b", kind)), None)
 
     def told(value: object) -> object:
         if isinstance(value, float):
-            return digits(value)
+            return str(np.dtype(short).type(value)) if short else repr(value)
         if isinstance(value, list):
             return [told(part) for part in value]
         return "" if value is None else value
@@ -291,14 +297,5 @@ def _texts(column: Any) -> list[object]:
     return [told(value) for value in column.to_pylist()]
 
 
-def _shortest(code: str, value: float) -> str:
-    """The fewest digits that mean the number in a type of that size."""
-    import numpy as np
-
-    return str(np.dtype(code).type(value))
-
-
-_SHORT: Mapping[str, Callable[[float], str]] = {
-    "halffloat": partial(_shortest, "f2"),
-    "float": partial(_shortest, "f4"),
-}
+#: The types of floats that have fewer digits than Python's, and what NumPy calls them.
+_SHORT = {"halffloat": "f2", "float": "f4"}

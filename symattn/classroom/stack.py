@@ -20,7 +20,7 @@ from symattn.classroom.exercises import Exercises
 from symattn.classroom.journal import Journal, kept
 from symattn.classroom.judge import Judgement
 from symattn.classroom.pool import Asked, Judged, Pool
-from symattn.classroom.records import Marking, Record
+from symattn.classroom.records import Record
 from symattn.classroom.roster import called, who
 from symattn.classroom.submission import Submission
 from symattn.doors import Failure
@@ -99,7 +99,15 @@ class Stack:
             marking, fault = None, str(error)
         if marking is not None:
             answers = marking.sheet.read(submission)
-            asked = self._asked(marking, answers)
+            counting = marking.scheme.answers
+            asked = Asked(
+                marking.exercise.text,
+                counting.digits,
+                counting.tolerance,
+                self.explain,
+                answers.texts,
+                answers.decimal,
+            )
         elif not fault:
             fault = _NOBODYS
         when = submission.submitted
@@ -120,17 +128,6 @@ class Stack:
             self._sheets.execute(f"INSERT INTO sheets VALUES (NULL{', ?' * len(row)})", row)  # noqa: S608 marks alone
         return asked
 
-    def _asked(self, marking: Marking, answers: Answers) -> Asked:
-        counting = marking.scheme.answers
-        return Asked(
-            marking.exercise.text,
-            counting.digits,
-            counting.tolerance,
-            self.explain,
-            answers.texts,
-            answers.decimal,
-        )
-
     def _keep(self, portion: Sequence[Asked], found: Judged) -> None:
         """Keep judgements; what failed is tried again the next time."""
         pairs = [*zip(portion, found, strict=True)]
@@ -146,7 +143,7 @@ class Stack:
         """A record for each student, in the order of the submissions, and for who is missing."""
         several = dict(self._several())
         for number, record in self._every():
-            chosen, count = several.get(_whose(record), (number, 1))
+            chosen, count = several.get(record.key or who(record.student), (number, 1))
             if chosen == number:
                 yield (
                     record
@@ -205,11 +202,6 @@ class Stack:
             )
             if known.fetchone() is None:
                 yield student
-
-
-def _whose(record: Record) -> str:
-    """Whose record it is."""
-    return record.key or who(record.student)
 
 
 def _batches(some: Iterable[_Each], size: int) -> Iterator[list[_Each]]:

@@ -139,7 +139,7 @@ def _in_folder(root: Path) -> Iterator[_File]:
             yield _on_disk(file, file.relative_to(root).as_posix(), root)
     for error in failed:
         where = os.path.relpath(error.filename or root, root)
-        yield _File(where, _refusing(f"cannot be read: {reason(error)}"))
+        yield _File(where, partial(_refuse, f"cannot be read: {reason(error)}"))
 
 
 def _on_disk(file: Path, name: str, root: Path | None = None) -> _File:
@@ -156,11 +156,8 @@ def _on_disk(file: Path, name: str, root: Path | None = None) -> _File:
     return _File(name, read)
 
 
-def _refusing(why: str) -> Callable[[int], bytes]:
-    def read(most: int) -> bytes:
-        raise ReadError(why)
-
-    return read
+def _refuse(why: str, most: int) -> bytes:
+    raise ReadError(why)
 
 
 def _in_zip(file: BinaryIO, shown: str, hears: Hears) -> Iterator[Submission]:

@@ -140,11 +140,9 @@ def test_explanations_change_no_verdict() -> None:
 
 def points(scheme: str, texts: Sequence[str]) -> dict[str, Fraction]:
     marking = Marking(exercise(), scheme_of(scheme), explain=False)
-    found = marking.marks(Answers(tuple(texts)), marking.judge.judge(Answers(tuple(texts))))
-    steps: dict[str, Fraction] = {}
-    for mark in found:
-        steps[mark.step] = steps.get(mark.step, Fraction(0)) + mark.points
-    return steps
+    given = Answers(tuple(texts))
+    record = marking.record(Submission("ada.toml"), given, marking.judge.judge(given))
+    return {step: points for step, (points, _) in record.steps.items()}
 
 
 def test_points_by_step_are_shared_by_its_blanks() -> None:
