@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -27,17 +28,28 @@ from tests.processes import started_by
 ROWS = 600
 
 
-def written(exercise: Exercise, path: Path, seed: int) -> None:
+def wrong_ones(exercise: Exercise, seed: int) -> Iterator[list[str]]:
+    """Answers of those who slip, compute on, and write another number somewhere; all different."""
+    rng, seen = Random(seed), set[tuple[str, ...]]()
+    for slip in slipped(exercise, seed, sys.maxsize):
+        texts = [*slip]
+        texts[rng.randrange(len(texts))] = f"{rng.uniform(-3, 3):.3f}"
+        if (*texts,) not in seen:
+            seen.add((*texts,))
+            yield texts
+
+
+def written(exercise: Exercise, path: Path, seed: int, count: int = ROWS) -> None:
     """A table of answers, a third of them wrong, no two of these alike."""
     rng = Random(seed)
-    wrong = slipped(exercise, seed, ROWS)
+    wrong = wrong_ones(exercise, seed)
     with path.open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["student", *map(exercise.name, exercise.blanks)])
-        for number in range(ROWS):
+        for number in range(count):
             texts = [*exercise.answers.values()]
             if rng.random() < 1 / 3:
-                texts = [*next(wrong, texts)]
+                texts = next(wrong)
             rows.writerow([f"Student {number}", *texts])
 
 
