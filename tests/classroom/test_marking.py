@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from symattn.classroom.exercise import Exercise
 from symattn.classroom.exercises import Exercises
 from symattn.classroom.journal import Journal
 from symattn.classroom.judge import Judge, Judgement
-from symattn.classroom.pool import Asked, Judged, Pool, in_turn, of_dask, of_processes
+from symattn.classroom.pool import Asked, Judged, Pool, Portions, in_turn, of_dask, of_processes
 from symattn.classroom.preview import slipped
 from symattn.classroom.records import Marking, Record
 from symattn.classroom.scheme import Scheme, scheme_of
@@ -31,6 +32,7 @@ from symattn.status import Status
 from tests.classroom.handed_in import in_this_process
 from tests.classroom.tasks import generator
 from tests.extras import package
+from tests.fuzz.stacks import cluster
 from tests.processes import started_by
 
 STEPS = ("scores", "weights", "output")
@@ -345,6 +347,26 @@ def test_the_workers_of_dask_judge_as_this_process_does(file: Path) -> None:
         of_dask(cluster.scheduler_address) as pool,
     ):
         assert marked(file, pool, "dask.sqlite") == alone
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_scheduler_that_is_gone_is_a_line_and_running_again_finishes(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package("distributed")
+    monkeypatch.setattr("symattn.classroom.pool._LOOK", 0.5)
+    alone = marked(file, journal="alone.sqlite")
+    with cluster(file.parent) as (scheduler, address), of_dask(address) as pool:
+
+        def killing(portions: Portions) -> Iterator[tuple[Sequence[Asked], Judged]]:
+            for portion in pool(portions):
+                scheduler.kill()
+                yield portion
+            assert not [*pool([[Asked(exercise().text, 3, 0, False, ("9",) * 24, ".")]])]
+
+        with pytest.raises(SymattnError, match=r"--dask tcp://.* the scheduler is gone; what was"):
+            marked(file, killing)
+    assert marked(file) == alone
 
 
 # ---- what goes wrong -----------------------------------------------------------------------------
