@@ -21,7 +21,7 @@ from symattn.doors import Failure
 from symattn.isolation import Limits, Run, here, within
 from symattn.status import Status
 from tests import ROOT, tasks
-from tests.processes import environment, python
+from tests.processes import ended, environment, python, started_by
 from tests.reports.test_check_overview import RIGHT, SLIP
 from tests.terminal import shown_at_a_terminal
 
@@ -198,15 +198,6 @@ def test_pages_are_filled_in_within_limits(tmp_path: Path) -> None:
     assert (tmp_path / "b.md").read_text(encoding="utf-8") == FILLED
 
 
-def workers_of(process: int) -> list[int]:
-    """The process numbers of its children, and of theirs."""
-    found: list[int] = []
-    for thread in Path(f"/proc/{process}/task").glob("*/children"):
-        for child in map(int, thread.read_text("ascii").split()):
-            found += [child, *workers_of(child)]
-    return found
-
-
 def soon(holds: Callable[[], Any], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while not holds():
@@ -216,12 +207,17 @@ def soon(holds: Callable[[], Any], seconds: float = 60) -> bool:
     return True
 
 
-def ended(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[0]
-    except OSError:
-        return True
-    return state == "Z"
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_what_a_process_has_started_is_found_by_its_program() -> None:
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input() # inner'])"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as outer:
+        assert soon(lambda: len(started_by(os.getpid(), "# inner")) == 2)
+        (inner,) = started_by(outer.pid)
+        assert started_by(os.getpid(), "# inner") == [outer.pid, inner]
+        assert not started_by(os.getpid(), "# another")
+        os.kill(inner, signal.SIGKILL)
+        assert soon(lambda: not started_by(outer.pid))
+    assert ended(inner) and ended(outer.pid)
 
 
 #: A call in C that never ends: for the file of a command, and by itself, which starts faster.
@@ -252,9 +248,9 @@ def test_no_process_is_left(number: int, status: int, said: str) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", code], env=environment(), cwd=ROOT, stderr=subprocess.PIPE, text=True
     ) as running:
-        assert soon(lambda: len(workers_of(running.pid)) == 2)
+        assert soon(lambda: len(started_by(running.pid)) == 2)
         time.sleep(0.5)
-        children = workers_of(running.pid)
+        children = started_by(running.pid)
         running.send_signal(number)
         try:
             _, complaints = running.communicate(timeout=60)

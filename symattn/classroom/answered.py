@@ -48,11 +48,6 @@ class AnswerSheet:
     exercise: Exercise
 
     @cached_property
-    def _number(self) -> Mapping[tuple[str, Place], int]:
-        """The number of each blank by letter and place."""
-        return {(x.letter, x.place): k for k, x in enumerate(self.exercise.blanks)}
-
-    @cached_property
     def _facts(self) -> Mapping[str, object]:
         return parse(self.exercise.sheet.text, self.exercise.sheet.name)
 
@@ -88,7 +83,7 @@ class AnswerSheet:
             cells.setdefault(cell, entry)
         texts = [""] * len(self.exercise.blanks)
         for cell, entry in cells.items():
-            if (number := self._number.get(cell)) is not None:
+            if (number := self.exercise.number.get(cell)) is not None:
                 texts[number] = _text(entry)
         remarks += self._changed(submission.others)
         decimal = self.exercise.sheet.decimal or decimal_shown(texts)

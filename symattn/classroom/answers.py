@@ -9,16 +9,22 @@ import csv
 import io
 import json
 import re
-import struct
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from html import unescape
 from xml.etree import ElementTree
-from zipfile import BadZipFile, ZipFile
 
-from symattn.classroom.submission import Sheet, Submission, cell, cells, is_name, name_of, shallow
+from symattn.classroom.submission import (
+    Sheet,
+    Submission,
+    cell,
+    cells,
+    is_name,
+    name_of,
+    shallow,
+)
 from symattn.errors import ReadError
+from symattn.files.archives import archive_in, unpacked
 from symattn.files.named import LIMITS
 from symattn.files.toml import parse
 
@@ -38,21 +44,15 @@ _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _BAR = re.compile(r"(?<!\\)\|")
 _CLAIMS = re.compile(r"^[ \t]*\[claims\]", re.MULTILINE)
 
+#: What makes a document of Word larger than it is: entities, in whatever encoding, and namespaces,
+#: which stand in each name, that are longer than any of Office.
+_DEFINITION = re.compile(
+    rb"\0|<!DOCTYPE|<!ENTITY|\A(?:\xff\xfe|\xfe\xff)"
+    rb"|xmlns(?!(?::[\w.-]{1,60})?\s{0,5}=\s{0,5}(?:\"[^\"<]{0,200}\"|'[^'<]{0,200}'))"
+)
+
 #: The remark on a text in another encoding.
 NO_UTF8 = "is no UTF-8, and was read as Latin-1"
-
-#: What `zipfile` raises for an archive that is broken, or has what it does not know.
-ZIP_ERRORS = (
-    BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    ValueError,
-    OverflowError,
-    NotImplementedError,
-    RuntimeError,
-)
 
 
 def answers_in(raw: bytes, ending: str) -> Submission:
@@ -69,16 +69,24 @@ def answers_in(raw: bytes, ending: str) -> Submission:
     if not raw.strip():
         raise ReadError("is empty")
     try:
-        return READERS[ending](raw)
+        found = READERS[ending](raw)
     except RecursionError:
         raise ReadError("is nested too deeply") from None
     except csv.Error as error:
         raise ReadError(f"is no CSV: {error}") from None
+    check_names(found.claims)
+    return found
+
+
+def check_names(names: Collection[object]) -> None:
+    """Refuse more answers by name than can be looked up. Raises `ReadError`."""
+    if len(names) > LIMITS.answers:
+        raise ReadError(f"more than {LIMITS.answers:,} answers are too many")
 
 
 def most_of(ending: str) -> int:
     """How many bytes of a file of this ending are read."""
-    return {".ipynb": LIMITS.notebook, ".docx": LIMITS.document}.get(ending, LIMITS.bytes)
+    return {".ipynb": LIMITS.notebook, ".docx": LIMITS.document}.get(ending, LIMITS.handed_in)
 
 
 def text_of(raw: bytes) -> tuple[str, str]:
@@ -192,7 +200,8 @@ def joined(parts: list[str]) -> list[str]:
     """
     whole: list[str] = []
     for part in parts:
-        if whole and "[" in whole[-1] and whole[-1].rfind("[") > whole[-1].rfind("]"):
+        last = whole[-1] if whole else ""
+        if len(last) <= _LONGEST_LINE and last.rfind("[") > last.rfind("]"):
             whole[-1] += f",{part}"
         else:
             whole.append(part)
@@ -214,8 +223,8 @@ _Piece = tuple[str, str] | list[list[str]]
 
 def _document(pieces: Iterable[_Piece]) -> Submission:
     """A document's tables, each with its heading, and the claims of the worksheets in it."""
-    heading, tables = "", list[Sheet]()
-    found = Submission("")
+    heading, tables, found = "", list[Sheet](), Submission("")
+    claims, others = dict[str, object](), dict[str, object]()
     for piece in pieces:
         match piece:
             case list():
@@ -225,15 +234,16 @@ def _document(pieces: Iterable[_Piece]) -> Submission:
                 heading = text.strip()
             case ("worksheet", text):
                 inside = _worksheet(text)
-                claims = {**found.claims, **inside.claims}
-                others = {**found.others, **inside.others}
-                student = found.student or inside.student
-                found = replace(found, claims=claims, others=others, student=student)
+                claims.update(inside.claims)
+                others.update(inside.others)
+                check_names(claims)
+                found = replace(found, student=found.student or inside.student)
             case ("line", text) if not tables and not found.student and len(text) < _LONGEST_LINE:
                 if named := _NAMED.fullmatch(text):
-                    facts = {"exercise": {"seed": int(named["seed"])}} if named["seed"] else {}
-                    found = replace(found, student=name_of(named["student"]), others=facts)
-    return replace(found, tables=tuple(tables))
+                    if named["seed"]:
+                        others["exercise"] = {"seed": int(named["seed"])}
+                    found = replace(found, student=name_of(named["student"]))
+    return replace(found, tables=tuple(tables), claims=claims, others=others)
 
 
 def _markdown(raw: bytes) -> Submission:
@@ -314,41 +324,46 @@ def _plain(text: str) -> str:
 def _word(raw: bytes) -> Submission:
     """The tables of a Word document."""
     try:
-        with ZipFile(io.BytesIO(raw)) as archive:
-            size = archive.getinfo("word/document.xml").file_size
-            if size > LIMITS.document:
-                raise ReadError(f"a text of {size:,} bytes is too large")
-            with archive.open("word/document.xml") as member:
-                text = member.read(LIMITS.document + 1)
-    except ReadError:
-        raise
-    except (KeyError, *ZIP_ERRORS):
+        archive = archive_in(io.BytesIO(raw), LIMITS.directory)
+        info = archive.getinfo("word/document.xml")
+    except (ReadError, KeyError):
         raise ReadError("is no document of Word (.docx)") from None
-    if b"<!DOCTYPE" in text or b"<!ENTITY" in text or text.startswith((b"\xff\xfe", b"\xfe\xff")):
+    text = unpacked(archive, info, len(raw), LIMITS.document_text)
+    if _DEFINITION.search(text):
         raise ReadError("has definitions that no program for documents writes")
+    if text.count(b"<") + text.count(b"=") > LIMITS.tags:
+        raise ReadError(f"more than {LIMITS.tags:,} tags and attributes are too many")
     try:
-        # no definitions are in it, so that nothing in it grows
-        return _document(_in_body(ElementTree.fromstring(text)))  # noqa: S314
+        root = ElementTree.fromstring(text)  # noqa: S314 nothing in it grows without definitions
     except (ElementTree.ParseError, ValueError) as error:
-        if isinstance(error, ReadError):
-            raise
         raise ReadError(f"is no document of Word: {error}") from None
+    return _document(_in_body(root))
 
 
 def _in_body(root: ElementTree.Element) -> Iterator[_Piece]:
     """The paragraphs and tables of a body, in their order; a table in another one is its text."""
-    for part in root:
+    for part in _outermost(root, f"{_W}tbl", f"{_W}p"):
         if part.tag == f"{_W}tbl":
             yield [
-                [" ".join(_said(x).split()) for x in row.iterfind(f"{_W}tc")]
-                for row in part.iter(f"{_W}tr")
+                [" ".join(_said(x).split()) for x in _outermost(row, f"{_W}tc")]
+                for row in _outermost(part, f"{_W}tr")
             ]
-        elif part.tag == f"{_W}p":
-            style = part.find(f"{_W}pPr/{_W}pStyle")
+        else:
+            properties = part.find(f"{_W}pPr")
+            style = None if properties is None else properties.find(f"{_W}pStyle")
             kind = "" if style is None else str(style.get(f"{_W}val"))
             yield "heading" if kind.startswith("Heading") else "line", _said(part)
+
+
+def _outermost(root: ElementTree.Element, *tags: str) -> Iterator[ElementTree.Element]:
+    """What has one of these tags and is in nothing that has, in order, however deep it is."""
+    left = [*reversed(root)]
+    while left:
+        part = left.pop()
+        if part.tag in tags:
+            yield part
         else:
-            yield from _in_body(part)
+            left += reversed(part)
 
 
 def _said(part: ElementTree.Element) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from symattn.arithmetic.enclosure import BITS
 from symattn.claims.entry_names import entry_name, listed
 from symattn.classroom.task import Blank, Task
-from symattn.derivations import Evaluation, Given
+from symattn.derivations import Evaluation, Given, Place
 from symattn.errors import counted
 from symattn.evaluate.rules import operands
 from symattn.mistakes import MISCONCEPTIONS, Misconception
@@ -107,6 +107,11 @@ class Exercise:
         """The names of the steps that are asked for."""
         return tuple(dict.fromkeys(blank.step for blank in self.blanks))
 
+    @cached_property
+    def number(self) -> Mapping[tuple[str, Place], int]:
+        """The number of each blank, by letter and place."""
+        return {(blank.letter, blank.place): k for k, blank in enumerate(self.blanks)}
+
     def name(self, blank: Blank) -> str:
         """What an entry is called: ``weights[1,2]``."""
         return entry_name(blank.step, blank.place, self.evaluation.notation)
@@ -183,6 +188,11 @@ class Exercise:
             raise ArithmeticError(f"{self.name(blank)}: no number")
         finer: int = 10**self.places
         return round(number * finer) if isfinite(number) else None
+
+    @cached_property
+    def instead(self) -> Mapping[str, str]:
+        """What is done instead by each misconception, by its name."""
+        return {x.misconception.name: x.misconception.instead for x in self.mistaken}
 
     @cached_property
     def unseen(self) -> tuple[Misconception, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.records import Marking
-from symattn.classroom.roster import file_name
+from symattn.classroom.roster import called, who
 from symattn.classroom.scheme import Scheme
 from symattn.errors import SymattnError
 from symattn.sheets.worksheet import Worksheet, read_worksheet
@@ -20,9 +20,9 @@ _HELD = 64
 
 @dataclass(frozen=True)
 class Exercises:
-    """Which exercise a submission answers; `one` has the file of each, by its student."""
+    """Which exercise a submission answers: the worksheet of each student, or that of ""."""
 
-    by_student: Mapping[str, Path]
+    sheets: Mapping[str, Worksheet]
     scheme: Scheme
     #: The students that exercises were drawn for.
     students: tuple[str, ...] = ()
@@ -31,19 +31,21 @@ class Exercises:
     def at(cls, path: str | Path, scheme: Scheme) -> Exercises:
         """The exercise of a file, or those of a folder, but for keys.
 
-        Raises `SymattnError` where there is none, or one has no blanks.
+        Raises `SymattnError` where there is none, or one cannot be read.
         """
         place = Path(path)
         if not place.is_dir():
-            return cls({"": place}, scheme)
+            return cls({"": read_worksheet(place)}, scheme)
         files = sorted(x for x in place.glob("*.toml") if not x.stem.endswith("-key"))
         if not files:
             raise SymattnError(f"{path}: holds no exercise; write them with --format toml")
-        found: dict[str, Path] = {}
-        students = [str(read_worksheet(x).exercise.get("student", x.stem)) for x in files]
-        for file, student in zip(files, students, strict=True):
-            for name in called(student):
-                found.setdefault(name, file)
+        found: dict[str, Worksheet] = {}
+        students: list[str] = []
+        for file in files:
+            sheet = read_worksheet(file)
+            students.append(str(sheet.exercise.get("student", file.stem)))
+            for name in called(students[-1]):
+                found.setdefault(name, sheet)
         return cls(found, scheme, (*students,))
 
     @property
@@ -52,50 +54,29 @@ class Exercises:
 
         Raises `SymattnError` where it, or the scheme for it, cannot be used.
         """
-        return self.of_file(next(iter(self.by_student.values())))
-
-    @cached_property
-    def are_one(self) -> bool:
-        """Whether everybody has the same exercise."""
-        return [*self.by_student] == [""]
+        return self._marking(next(iter(self.sheets)))
 
     def marking(self, student: str) -> Marking | None:
-        """What marks a student's answers; None where no exercise is the student's."""
-        file = self.by_student.get("" if self.are_one else who(student))
-        return None if file is None else self.of_file(file)
+        """What marks a student's answers; None where no exercise is the student's.
+
+        Raises `SymattnError` where the exercise has no blanks, or is of other steps.
+        """
+        name = "" if "" in self.sheets else who(student)
+        return self._marking(name) if name in self.sheets else None
 
     @cached_property
-    def of_file(self) -> _OfFile:
-        """What marks answers to the exercise of a file; the last ones are kept."""
-        return _OfFile(self.scheme)
+    def _marking(self) -> Callable[[str], Marking]:
+        """What marks answers to the exercise of a name; the last ones are kept.
 
+        It gives points to what the pool has judged. Where it judges, in a preview, no slips are
+        searched for.
+        """
 
-class _OfFile:
-    def __init__(self, scheme: Scheme) -> None:
-        self._made = lru_cache(_HELD)(lambda file: Marking(_read(file), scheme))
+        @lru_cache(_HELD)
+        def marking(name: str) -> Marking:
+            sheet = self.sheets[name]
+            with sheet.in_file():
+                exercise = Exercise.of(sheet)
+            return Marking(exercise, self.scheme, explain=False)
 
-    def __call__(self, file: Path) -> Marking:
-        return self._made(file)
-
-
-def _read(file: Path) -> Exercise:
-    """The exercise of a file. Raises `ReadError` for a worksheet without blanks."""
-    sheet: Worksheet = read_worksheet(file)
-    with sheet.in_file():
-        return Exercise.of(sheet)
-
-
-def who(student: str) -> str:
-    """A name without what learning platforms leave out of it: spaces, accents, capitals.
-
-    >>> who("Émilie du Châtelet"), who("lovelaceada")
-    ('emilieduchatelet', 'lovelaceada')
-    """
-    return file_name(student).replace("-", "")
-
-
-def called(student: str) -> Iterator[str]:
-    """The name as it may stand in a list: with the family name first, too."""
-    words = file_name(student).split("-")
-    for first in range(len(words)):
-        yield "".join((*words[first:], *words[:first]))
+        return marking

@@ -6,7 +6,7 @@ else of the key is ever in it: what a slip was is said in numbers, and so only b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from symattn.claims.entry_names import counted_place, listed, turned
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.gradebook import in_words
 from symattn.classroom.handout import Handout
-from symattn.classroom.judge import SHORT, SOUND
+from symattn.classroom.judge import SHORT, SOUND, Told
 from symattn.classroom.records import Mark, Record
 from symattn.classroom.task import Blank
 from symattn.documents import blocks as b
@@ -124,18 +124,13 @@ class Feedback:
         else:
             if reasons := [*filter(None, map(self._reason_of, record.mistakes))]:
                 yield f"A likely reason: {', or '.join(reasons[:_QUOTED])}."
-            yield from dict.fromkeys(printable(tell) for *_, tell in record.mistakes[:2] if tell)
+            yield from dict.fromkeys(printable(x.tell) for x in record.mistakes[:2] if x.tell)
 
-    def _reason_of(self, mistake: tuple[str, str, str]) -> str:
+    def _reason_of(self, told: Told) -> str:
         """What was done instead, as far as it may be told: not in the numbers of a slip."""
-        name, instead, _ = mistake
-        told = instead if self.reveal == "value" or name == instead else self._instead.get(name, "")
-        return printable(told)
-
-    @cached_property
-    def _instead(self) -> Mapping[str, str]:
-        """What is done instead by each misconception; what slips do is told in numbers."""
-        return {x.misconception.name: x.misconception.instead for x in self.exercise.mistaken}
+        if self.reveal == "value" or told.is_label:
+            return printable(told.instead)
+        return printable(self.exercise.instead.get(told.name, ""))
 
     # ---- the first line with a mistake ----------------------------------------------------------
 

@@ -27,6 +27,8 @@ from symattn.printable import printable
 #: What a spreadsheet takes for a formula, in signs of full width too.
 _FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
 
+_POINTS = re.compile(r"[0-9]{1,12}(\.[0-9]{1,12})?")
+
 #: The columns of the plain flavor before and behind those of the steps.
 _BEFORE, _BEHIND = ("student", "number"), ("points", "of", "remark")
 
@@ -162,63 +164,34 @@ FLAVORS: Mapping[str, Flavor] = {
 }
 
 
-@dataclass(frozen=True)
-class Grade:
-    """A row of a plain gradebook that was read: points by step and in all, and the word."""
-
-    student: str
-    number: str
-    steps: Mapping[str, Fraction]
-    points: Fraction
-    most: Fraction
-    word: str = ""
-
-
-def read_gradebook(file: Iterable[str]) -> Iterator[Grade]:
-    """The rows of a plain gradebook, one after another.
+def points_in(file: Iterable[str]) -> dict[tuple[str, str], str]:
+    """The points of a plain gradebook as `decimal` has them, by student and number.
 
     Raises `ReadError` with the line for what is none.
     """
     lines = iter(file)
     first = next(lines, "").removeprefix("\ufeff")
     rows = csv.reader(chain([first], lines), strict=True)
+    found: dict[tuple[str, str], str] = {}
     try:
         head = [_text(x) for x in next(rows, [])]
         if (tuple(head[:2]), tuple(head[-3:])) != (_BEFORE, _BEHIND):
             raise ReadError(f"line 1: is no head of a gradebook: {', '.join(_BEFORE)}, …")
-        for row in rows:
-            if row:
-                yield _grade(head[2:-3], row, rows.line_num)
+        for row in filter(None, rows):
+            if len(row) != len(head) or not all(map(_POINTS.fullmatch, row[2:-1])):
+                where = f"line {rows.line_num}"
+                raise ReadError(f"{where}: has other columns, or points that are no numbers")
+            found[_text(row[0]), _text(row[1])] = decimal(Fraction(row[-3]))
     except csv.Error as error:
         raise ReadError(f"line {rows.line_num}: is no CSV: {error}") from None
+    return found
 
 
-def _grade(steps: Sequence[str], row: Sequence[str], line: int) -> Grade:
-    """A row of points. Raises `ReadError` for another number of cells, or no numbers."""
-    points = [_points(text) for text in row[2:-1]]
-    numbers = [number for number in points if number is not None]
-    if len(row) != len(steps) + 5 or len(numbers) != len(points):
-        raise ReadError(f"line {line}: has other columns, or points that are no numbers")
-    *own, total, most = numbers
-    return Grade(
-        _text(row[0]), _text(row[1]), dict(zip(steps, own, strict=True)), total, most, row[-1]
-    )
-
-
-def _points(text: str) -> Fraction | None:
-    return Fraction(text) if re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,12})?", text) else None
-
-
-def changes(before: Iterable[Grade], records: Iterable[Record]) -> Iterator[tuple[str, str, str]]:
-    """Whose points are others than before, as they are written: student, then, now; "" for none.
-
-    Only the points of the earlier gradebook are held, by student and number.
-    """
-    old = {(one.student, one.number): decimal(one.points) for one in before}
-    for record in records:
-        student, number = (_text(cell(text)) for text in (record.student, record.key))
-        then, now = old.pop((student, number), ""), decimal(record.points)
-        if then != now:
-            yield student, then, now
-    for (student, _), then in old.items():
-        yield student, then, ""
+def changes(
+    before: Mapping[tuple[str, str], str], now: Mapping[tuple[str, str], str]
+) -> Iterator[tuple[str, str, str]]:
+    """Whose points are others than before: student, then, now; "" for none."""
+    for who in {**now, **before}:
+        then, points = before.get(who, ""), now.get(who, "")
+        if then != points:
+            yield who[0], then, points

@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from symattn.classroom.judge import Told
 from symattn.classroom.records import Record
 from symattn.classroom.scheme import share_of
 from symattn.errors import ReadError, located, quote
@@ -67,7 +68,7 @@ def group_of(record: Record) -> Group | None:
     answers = tuple(_alike(mark.answer) for mark in record.marks if mark.step == step)
     places = [mark.entry for mark in record.marks if mark.step == step]
     text = "\0".join((*places, *answers)).encode("utf-8", "surrogatepass")
-    reasons = [instead for _, instead, _ in record.mistakes] or [record.marks[first].remark]
+    reasons = [told.instead for told in record.mistakes] or [record.marks[first].remark]
     return Group(hashlib.sha256(text).hexdigest()[:12], step, answers, ", or ".join(reasons))
 
 
@@ -180,5 +181,5 @@ def labelled(record: Record, labels: Mapping[str, Label]) -> Record:
         else mark
         for mark in record.marks
     )
-    mistakes = ((label.label, label.label, ""),) if label.label else record.mistakes
+    mistakes = (Told(label.label, label.label, ""),) if label.label else record.mistakes
     return replace(record, marks=marks, mistakes=mistakes)

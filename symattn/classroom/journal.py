@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
 
@@ -29,8 +28,8 @@ _TABLE = "CREATE TABLE IF NOT EXISTS judged (key BLOB PRIMARY KEY, row TEXT NOT 
 class Journal:
     """An open journal; `Journal.at` opens one."""
 
-    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
-        self._connection, self._name = connection, name
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
 
     @classmethod
     @contextmanager
@@ -40,8 +39,7 @@ class Journal:
         One that is damaged is put aside, with ``.damaged`` behind its name. Raises `SymattnError`
         where the file cannot be written.
         """
-        connection = None
-        try:
+        with kept(f"{path}: the journal"):
             try:
                 connection = _opened(path)
             except sqlite3.DatabaseError as error:
@@ -49,12 +47,8 @@ class Journal:
                     raise
                 _put_aside(path)
                 connection = _opened(path)
-            yield cls(connection, str(path))
-        except sqlite3.Error as error:
-            raise SymattnError(f"{path}: the journal cannot be kept: {error}") from None
-        finally:
-            if connection is not None:
-                connection.close()
+            with closing(connection):
+                yield cls(connection)
 
     def judgements(self, keys: Iterable[bytes]) -> Iterator[tuple[bytes, Judgement]]:
         """Those that are known of some keys."""
@@ -75,6 +69,18 @@ class Journal:
         rows = [(key, _written(key, one)) for key, one in judged.items()]
         with self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO judged VALUES (?, ?)", rows)
+
+
+@contextmanager
+def kept(what: str) -> Iterator[None]:
+    """Raises `SymattnError`, which says what, where a database cannot be written inside."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # which Python's own errors have not
+        full = code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+        why = "the disk is full, or fails; make room and run it again" if full else error
+        raise SymattnError(f"{what} cannot be kept: {why}") from None
 
 
 def key_of(*facts: object) -> bytes:
@@ -111,8 +117,7 @@ def _put_aside(path: Path) -> None:
 def _written(key: bytes, judgement: Judgement) -> str:
     """A judgement as a row: a checksum, and JSON."""
     codes = "".join(_CODES[verdict] for verdict in judgement.verdicts)
-    mistakes = [[*asdict(one).values()] for one in judgement.mistakes]
-    text = json.dumps([codes, judgement.remarks, mistakes], separators=(",", ":"))
+    text = json.dumps([codes, judgement.remarks, judgement.mistakes], separators=(",", ":"))
     return _checksum(key, text) + text
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import inf, log2, nan
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -56,13 +57,17 @@ SHORT = "right as far as it goes"
 _NOT_COMPUTED = "one number throughout, where the true ones differ"
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """What explains a mistake: its name, what was done instead, and what to tell who did it."""
 
     name: str
     instead: str
     tell: str
+
+    @property
+    def is_label(self) -> bool:
+        """Whether these are a teacher's words, which stand for its name too."""
+        return self.name == self.instead
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,15 @@ from functools import cached_property
 from pathlib import Path
 
 from symattn.classroom.feedback import Feedback
-from symattn.classroom.gradebook import Grade, Gradebook, changes, read_gradebook
+from symattn.classroom.gradebook import Gradebook, changes, points_in
 from symattn.classroom.groups import Label, labelled, read_labels
-from symattn.classroom.recorded import write_records
+from symattn.classroom.recorded import check_installed, write_records
 from symattn.classroom.records import Record
 from symattn.classroom.report import ClassReport
 from symattn.classroom.roster import file_name
 from symattn.classroom.stack import Stack
 from symattn.documents.blocks import Document
 from symattn.documents.job import written
-from symattn.errors import ReadError
 from symattn.files.named import read_text
 from symattn.writing import Destination
 
@@ -50,7 +49,6 @@ class Summary:
     #: Where the first of these stand, and why they could not be marked.
     faults: list[str] = field(default_factory=list)
     #: Whose points are others than before: student, then, now.
-    changed: int = 0
     changes: list[tuple[str, str, str]] = field(default_factory=list)
 
     def add(self, record: Record) -> None:
@@ -96,10 +94,18 @@ class Marks:
         first = self.stack.exercises.first
         return Gradebook(first.exercise.sheet.title, first.exercise.steps, first.points.whole)
 
+    def check(self, records: bool) -> None:
+        """Raises `SymattnError` for what could not be written once all is marked."""
+        self._labels  # noqa: B018 a file of groups that cannot be read
+        if records:
+            check_installed()
+        for name in (GRADEBOOK, REPORT, GROUPS, *(RECORDS,) * records):
+            Destination.of(self.folder / name)
+
     def write(self) -> Summary:
         """Write the gradebook, the report and the groups; what came out."""
         found, report = Summary(), ClassReport(self.stack.exercises.first.exercise)
-        before = self._grades()
+        before = self._points()
 
         def counted() -> Iterator[Record]:
             for record in self.records():
@@ -110,9 +116,8 @@ class Marks:
         self.write_gradebook(GRADEBOOK, "plain", counted())
         self._write(REPORT, written("html", [report.document(self.book.most)], None))
         self._write(GROUPS, report.groups.text(self._groups))
-        for change in changes(before, self.records()) if before else ():
-            found.changed += 1
-            found.changes += [change] * (found.changed <= MOST_NAMED)
+        if before:
+            found.changes = [*changes(before, self._points())]
         return found
 
     def write_gradebook(self, name: str, flavor: str, records: Iterable[Record]) -> None:
@@ -144,11 +149,9 @@ class Marks:
     def _write(self, name: str, content: str | bytes) -> None:
         Destination.of(self.folder / name).write(content)
 
-    def _grades(self) -> list[Grade]:
-        """The gradebook of an earlier run; nothing where there is none that can be read."""
+    def _points(self) -> Mapping[tuple[str, str], str]:
+        """The points of the gradebook; nothing where there is none that can be read."""
         file = self.folder / GRADEBOOK
-        if not file.is_file():
-            return []
-        with suppress(ReadError), file.open(encoding="utf-8-sig", newline="") as lines:
-            return [*read_gradebook(lines)]
-        return []
+        with suppress(ValueError, OSError), file.open(encoding="utf-8", newline="") as lines:
+            return points_in(lines)
+        return {}

@@ -6,10 +6,11 @@ one by one, so that what does it is alone; of that one a failure is reported.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeAlias
@@ -24,8 +25,9 @@ from symattn.errors import SymattnError, needing
 from symattn.isolation import Limits, Worker, here
 from symattn.sheets.worksheet import worksheet_of
 
-#: Seconds of the clock that a portion may take, seconds of the processor for one, and MiB.
-_PORTION, _ONE, _MEMORY = 60.0, 5.0, 2048
+#: Seconds of the clock that a portion may take, seconds of the processor for one, and MiB; seconds
+#: between two looks at a scheduler.
+_PORTION, _ONE, _MEMORY, _LOOK = 60.0, 5.0, 2048, 5.0
 
 #: How many exercises a process keeps ready.
 _READY = 16
@@ -59,7 +61,8 @@ class Asked(NamedTuple):
 Judged: TypeAlias = Sequence[Judgement | Failure]
 
 #: Judges portions, in any order, each beside its answers.
-Pool: TypeAlias = Callable[[Iterable[Sequence[Asked]]], Iterator[tuple[Sequence[Asked], Judged]]]
+Portions: TypeAlias = Iterable[Sequence[Asked]]
+Pool: TypeAlias = Callable[[Portions], Iterator[tuple[Sequence[Asked], Judged]]]
 
 
 @lru_cache(_READY)
@@ -78,14 +81,6 @@ def _one(asked: Asked) -> Judgement | Failure:
             return asked.judged()
     except BaseException as error:
         return failure(error)
-
-
-def in_this_process(
-    portions: Iterable[Sequence[Asked]],
-) -> Iterator[tuple[Sequence[Asked], Judged]]:
-    """The pool that is none."""
-    for portion in portions:
-        yield portion, judge(portion)
 
 
 @contextmanager
@@ -116,7 +111,7 @@ def of_processes(count: int) -> Iterator[Pool]:
 def of_dask(address: str) -> Iterator[Pool]:
     """The workers of a Dask cluster: ``tcp://…`` of its scheduler, or ``local`` for one made here.
 
-    Raises `SymattnError` where Dask is not installed, or nobody answers.
+    Raises `SymattnError` where Dask is not installed, nobody answers, or nobody does any more.
     """
     with needing("--dask", "distributed", "symattn[dask]"):
         from distributed import Client
@@ -126,14 +121,33 @@ def of_dask(address: str) -> Iterator[Pool]:
         )
     except (OSError, ValueError) as error:
         raise SymattnError(f"--dask {address}: no scheduler answers: {error}") from None
-    with client:
-        workers = max(1, len(client.scheduler_info()["workers"]))
-        submit = partial(client.submit, judge, pure=False)
-        yield partial(in_turn, submit, 2 * _OUT * workers)
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # it is said here
+    most = 2 * _OUT * max(1, len(client.scheduler_info()["workers"]))
+
+    def check() -> None:
+        if client.status != "running":
+            gone = "the scheduler is gone; what was judged is kept, so run it again"
+            raise SymattnError(f"--dask {address}: {gone}")
+
+    def run(portion: Sequence[Asked]) -> Judged:
+        future = client.submit(judge, portion, pure=False)
+        while True:  # a future of a scheduler that is gone would be waited for without end
+            with suppress(TimeoutError):
+                found: Judged = future.result(timeout=_LOOK)
+                return found
+            check()
+
+    def pool(portions: Portions) -> Iterator[tuple[Sequence[Asked], Judged]]:
+        for portion, found in in_turn(lambda one: threads.submit(run, one), most, portions):
+            check()
+            yield portion, found
+
+    with ThreadPoolExecutor(most) as threads, client:
+        yield pool
 
 
 def in_turn(
-    submit: Callable[[Sequence[Asked]], Any], most: int, portions: Iterable[Sequence[Asked]]
+    submit: Callable[[Sequence[Asked]], Future[Any]], most: int, portions: Portions
 ) -> Iterator[tuple[Sequence[Asked], Judged]]:
     """Portions as they come back, so many out at once; a lost one is sent again in single ones.
 
@@ -143,14 +157,15 @@ def in_turn(
     waiting = iter(portions)
     again: list[Sequence[Asked]] = []
     lost = Counter[bytes]()
+    run = here()
     while True:
         while len(out) < most and (portion := again.pop() if again else next(waiting, None)):
             out[submit(portion)] = portion
         if not out:
             return
-        for done in _completed(out):
+        for done in wait(out, return_when=FIRST_COMPLETED).done:
             portion = out.pop(done)
-            found = _result(done)
+            found: Judged | Failure = run(Future.result, done, "")
             if not isinstance(found, Failure):
                 yield portion, found
             elif len(portion) == 1 and lost[portion[0].key]:
@@ -158,20 +173,3 @@ def in_turn(
             else:
                 lost.update(asked.key for asked in portion if len(portion) == 1)
                 again += [[asked] for asked in portion]
-
-
-def _completed(out: Iterable[Future[Any]]) -> Iterable[Future[Any]]:
-    """Those that are done, at least one: futures of threads, or of Dask."""
-    futures = [*out]
-    if all(isinstance(future, Future) for future in futures):
-        return wait(futures, return_when=FIRST_COMPLETED).done
-    from distributed import wait as wait_for
-
-    done = wait_for(futures, return_when=FIRST_COMPLETED)  # type: ignore[no-untyped-call]
-    found: Iterable[Future[Any]] = done.done
-    return found
-
-
-def _result(done: Any) -> Judged | Failure:
-    found: Judged | Failure = here()(lambda _: done.result(), None, "")
-    return found

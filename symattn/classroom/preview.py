@@ -5,8 +5,7 @@ So a teacher sees a scheme before a class does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import isfinite
 
@@ -16,7 +15,9 @@ from symattn.arithmetic.base import Array
 from symattn.classroom.answered import Answers
 from symattn.classroom.draws import Draws
 from symattn.classroom.exercise import Exercise
-from symattn.classroom.records import Marking
+from symattn.classroom.gradebook import in_words
+from symattn.classroom.records import Marking, Record
+from symattn.classroom.submission import Submission
 from symattn.documents import blocks as b
 from symattn.errors import counted
 from symattn.mistakes.base import SENSELESS
@@ -25,59 +26,34 @@ from symattn.mistakes.base import SENSELESS
 SLIPS = 100
 
 
-@dataclass(frozen=True)
-class Tried:
-    """What a sheet has by a scheme, and what each of its steps has."""
-
-    points: Fraction
-    steps: Mapping[str, Fraction]
-
-
 def preview(marking: Marking, seed: int = 1) -> b.Document:
     """What the scheme gives, as a table."""
     exercise = marking.exercise
     names = exercise.steps
-    key = _tried(marking, [*exercise.answers.values()])
-    rows = [
-        _row("the key", key, names),
-        _row("an empty sheet", _tried(marking, [""] * len(exercise.blanks)), names),
-        *(
-            _row(one.misconception.instead, _tried(marking, one.answers), names)
-            for one in exercise.seen
-        ),
+    sheets: list[tuple[str, Sequence[str]]] = [
+        ("the key", [*exercise.answers.values()]),
+        ("an empty sheet", [""] * len(exercise.blanks)),
+        *((one.misconception.instead, one.answers) for one in exercise.seen),
     ]
+    rows = [_row(words, _tried(marking, texts)) for words, texts in sheets]
     slips = [_tried(marking, texts) for texts in slipped(exercise, seed, SLIPS)]
     for words, chosen in (("least", min), ("most", max)):
         if slips:
-            one = chosen(slips, key=lambda tried: tried.points)
-            rows.append(_row(f"the {words} of {counted(len(slips), 'slip')}", one, names))
+            one = chosen(slips, key=lambda record: record.points)
+            rows.append(_row(f"the {words} of {counted(len(slips), 'slip')}", one))
     table = b.Table((*names, "points"), tuple(rows), corner="sheet", align="r" * (len(names) + 1))
     return b.Document(f"What the scheme gives: {exercise.sheet.title}", (table,))
 
 
-def shown(points: Fraction) -> str:
-    """Points to two decimals, rounded half up.
-
-    >>> shown(Fraction(5, 2)), shown(Fraction(2, 3)), shown(Fraction(4))
-    ('2.5', '0.67', '4')
-    """
-    hundredths = (200 * points.numerator + points.denominator) // (2 * points.denominator)
-    whole, rest = divmod(hundredths, 100)
-    return f"{whole}.{rest:02d}".rstrip("0").rstrip(".") if rest else str(whole)
-
-
-def _tried(marking: Marking, texts: Sequence[str]) -> Tried:
+def _tried(marking: Marking, texts: Sequence[str]) -> Record:
+    """What a sheet with these answers has."""
     answers = Answers(tuple(texts))
-    marks = marking.marks(answers, marking.judge.judge(answers))
-    steps: dict[str, Fraction] = {}
-    for mark in marks:
-        steps[mark.step] = steps.get(mark.step, Fraction(0)) + mark.points
-    return Tried(sum(steps.values(), Fraction(0)), steps)
+    return marking.record(Submission(""), answers, marking.judge.judge(answers))
 
 
-def _row(name: str, tried: Tried, steps: Sequence[str]) -> b.Row:
-    numbers = (*(tried.steps[step] for step in steps), tried.points)
-    return b.Row(b.Cell((name,)), tuple(b.Cell((shown(one),)) for one in numbers))
+def _row(name: str, record: Record) -> b.Row:
+    numbers = (*(points for points, _ in record.steps.values()), record.points)
+    return b.Row(b.Cell((name,)), tuple(b.Cell((in_words(one),)) for one in numbers))
 
 
 def slipped(exercise: Exercise, seed: int, count: int) -> Iterator[tuple[str, ...]]:

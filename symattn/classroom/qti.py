@@ -13,7 +13,6 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -105,15 +104,19 @@ class Item:
     @property
     def xml(self) -> str:
         """The file of the item."""
-        exercise = self.exercise
-        document = Handout(exercise).quiz(lambda _, number: self._field(number))
+        exercise, most = self.exercise, str(len(self.exercise.blanks))
+        document = Handout(exercise).quiz(
+            lambda _, number: el(
+                "textEntryInteraction", responseIdentifier=f"R{number}", expectedLength=8
+            )
+        )
         parts = (Markup(_UNKNOWN.sub("", part)) for part in xhtml([document], 2))
         body = el("itemBody", el("div", *parts))
         return _HEAD + el(
             "assessmentItem",
             *map(self._declared, range(len(exercise.blanks))),
             self._outcome("SCORE", "float", el("defaultValue", el("value", "0"))),
-            self._outcome("MAXSCORE", "float", self._most),
+            self._outcome("MAXSCORE", "float", el("defaultValue", el("value", most))),
             self._outcome("REMARK", "identifier", cardinality="multiple"),
             body,
             el("responseProcessing", *self._points(), *self._remarks()),
@@ -125,10 +128,6 @@ class Item:
             timeDependent="false",
         )
 
-    @property
-    def _most(self) -> Markup:
-        return el("defaultValue", el("value", str(len(self.exercise.blanks))))
-
     @staticmethod
     def _outcome(name: str, kind: str, *default: Markup, cardinality: str = "single") -> Markup:
         return el(
@@ -138,15 +137,6 @@ class Item:
             cardinality=cardinality,
             baseType=kind,
         )
-
-    @cached_property
-    def _numbers(self) -> dict[tuple[str, Place], int]:
-        """The number of each blank, by letter and place."""
-        blanks = self.exercise.blanks
-        return {(blank.letter, blank.place): k for k, blank in enumerate(blanks)}
-
-    def _field(self, number: int) -> Markup:
-        return el("textEntryInteraction", responseIdentifier=f"R{number}", expectedLength=8)
 
     def _declared(self, number: int) -> Markup:
         right = self.exercise.right[number]
@@ -172,7 +162,8 @@ class Item:
                 own = self._own(blank.letter, blank.place)
                 if own is not None and 'variable identifier="R' in own:
                     conditions.append(self._near(number, own, 4))
-            point = el("setOutcomeValue", _sum(_score(), _value(1)), identifier="SCORE")
+            more = el("sum", el("variable", identifier="SCORE"), _value(1))
+            point = el("setOutcomeValue", more, identifier="SCORE")
             test = conditions[0] if len(conditions) == 1 else el("or", *conditions)
             yield el("responseCondition", el("responseIf", test, point))
 
@@ -227,7 +218,7 @@ class Item:
     def _entry(self, letter: str, place: Place) -> Markup | None:
         """An entry: what was answered, what its rule gives, or its number where no answer leads."""
         values = self.exercise.evaluation
-        number = self._numbers.get((letter, place))
+        number = self.exercise.number.get((letter, place))
         if number is not None:
             return None if self.exercise.right[number] is None else _variable(number)
         asked = {blank.letter for blank in self.exercise.blanks}
@@ -280,14 +271,6 @@ def _infinite(number: int) -> Markup:
     spellings = (el("baseValue", text, baseType="string") for text in MINUS_INFINITY)
     tests = (el("stringMatch", _variable(number), x, caseSensitive="false") for x in spellings)
     return el("or", *tests)
-
-
-def _score() -> Markup:
-    return el("variable", identifier="SCORE")
-
-
-def _sum(*parts: Markup) -> Markup:
-    return el("sum", *parts)
 
 
 def _value(number: float) -> Markup:

@@ -41,14 +41,21 @@ def pseudonym(student: str, word: str) -> str:
     return hmac.digest(word.encode("utf-8", "surrogatepass"), name, "sha256").hex()[:16]
 
 
+def check_installed() -> None:
+    """Raises `MissingExtra` where pyarrow is not installed."""
+    with needing("records", "pyarrow", "symattn[parquet]"):
+        import pyarrow.parquet  # noqa: F401
+
+
 def write_records(records: Iterable[Record], file: BinaryIO, word: str = "") -> None:
     """Write the rows of records to a file, with pseudonyms by a secret word.
 
     Raises `MissingExtra` where pyarrow is not installed.
     """
-    with needing("records", "pyarrow", "symattn[parquet]"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+    check_installed()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     schema = pa.schema(
         [*((name, pa.string()) for name in _TEXTS), *((name, pa.float64()) for name in _NUMBERS)]
     )
@@ -68,7 +75,7 @@ def _rows(
     known = (None, None) if hidden else (_text(record.key), _text(record.source))
     fault = None if hidden and not record.marks else _text(record.fault)
     who = (_text(called(record.student)), *known, record.submitted or None, fault)
-    reason = _text(" + ".join(name for name, *_ in record.mistakes))
+    reason = _text(" + ".join(told.name for told in record.mistakes))
     share = float(record.share)
     for k, mark in enumerate(record.marks):
         why = reason if k == record.first_mistake else None

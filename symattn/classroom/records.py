@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from symattn.classroom.answered import Answers, AnswerSheet
 from symattn.classroom.exercise import Exercise
-from symattn.classroom.judge import MISTAKEN, Judge, Judgement
+from symattn.classroom.judge import MISTAKEN, Judge, Judgement, Told
 from symattn.classroom.scheme import Points, Scheme
 from symattn.classroom.submission import Submission
 
@@ -44,8 +44,8 @@ class Record:
     key: str = ""
     submitted: str = ""
     marks: tuple[Mark, ...] = ()
-    #: Name, what was done instead, what to tell: of each explanation of the first mistake.
-    mistakes: tuple[tuple[str, str, str], ...] = ()
+    #: What explains the first mistake.
+    mistakes: tuple[Told, ...] = ()
     remarks: tuple[str, ...] = ()
     fault: str = ""
     #: The share of its points that a late submission keeps.
@@ -87,39 +87,23 @@ class Marking:
         self.points: Points = scheme.of(exercise)
         self.names = [exercise.name(blank) for blank in exercise.blanks]
 
-    def record(self, submission: Submission) -> Record:
-        """What a submission is worth. What cannot be read is a record with a fault."""
-        answers = self.sheet.read(submission)
-        return self.record_of(submission, answers, self.judge.judge(answers))
-
-    def record_of(self, submission: Submission, answers: Answers, judgement: Judgement) -> Record:
-        """The record of answers as they are judged."""
+    def record(self, submission: Submission, answers: Answers, judgement: Judgement) -> Record:
+        """What answers are worth as they are judged; what could not be read is a fault."""
         when = submission.submitted
+        shown = zip(self.names, answers.texts, judgement.verdicts, strict=True)
+        given = zip(self.points.given(judgement, self.judge.steps), self.points.each, strict=True)
+        marks = (
+            Mark(*said, *points, judgement.remarks.get(number, ""))
+            for number, (said, points) in enumerate(zip(shown, given, strict=True))
+        )
         return Record(
             submission.student,
             submission.source,
             submission.key,
             "" if when is None else when.isoformat(),
-            self.marks(answers, judgement),
-            tuple((one.name, one.instead, one.tell) for one in judgement.mistakes),
+            tuple(marks),
+            judgement.mistakes,
             answers.remarks,
             submission.fault or "nothing is answered" * answers.is_empty,
             self.scheme.attempts.share(submission.student, when),
-        )
-
-    def marks(self, answers: Answers, judgement: Judgement) -> tuple[Mark, ...]:
-        """The marks of answers as they are judged."""
-        given = self.points.given(judgement, self.judge.steps)
-        return tuple(
-            Mark(name, text, verdict, points, most, judgement.remarks.get(number, ""))
-            for number, (name, text, verdict, points, most) in enumerate(
-                zip(
-                    self.names,
-                    answers.texts,
-                    judgement.verdicts,
-                    given,
-                    self.points.each,
-                    strict=True,
-                )
-            )
         )

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from itertools import accumulate
 
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.gradebook import decimal, in_words, word
 from symattn.classroom.groups import Groups
 from symattn.classroom.handout import Handout
+from symattn.classroom.judge import Told
 from symattn.classroom.records import Record
 from symattn.derivations import Place
 from symattn.documents import blocks as b
@@ -60,7 +60,7 @@ class ClassReport:
         first = record.first_mistake
         if first is not None:
             self._first[record.marks[first].step] += 1
-            self._reasons.update({self._reason(name, told) for name, told, _ in record.mistakes})
+            self._reasons.update({*map(self._reason, record.mistakes)})
             self.groups.add(record)
 
     @property
@@ -68,15 +68,10 @@ class ClassReport:
         """How many answered something."""
         return self._how_many["answered"]
 
-    def _reason(self, name: str, instead: str) -> str:
+    def _reason(self, told: Told) -> str:
         """A reason in words that do not depend on an entry or its numbers."""
-        slip = f"a slip: {name.replace('-', ' ')}"
-        return instead if name == instead else self._instead.get(name, slip)
-
-    @cached_property
-    def _instead(self) -> Mapping[str, str]:
-        """What is done instead by each misconception."""
-        return {x.misconception.name: x.misconception.instead for x in self.exercise.mistaken}
+        slip = f"a slip: {told.name.replace('-', ' ')}"
+        return told.instead if told.is_label else self.exercise.instead.get(told.name, slip)
 
     # ---- the document ---------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ Google Forms write them; every other head that can name an entry or a step is a 
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,13 +16,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from io import TextIOWrapper
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
-from symattn.classroom.answers import NO_UTF8, joined, mark_in
+import numpy as np
+
+from symattn.classroom.answers import NO_UTF8, check_names, joined, mark_in
 from symattn.classroom.submission import Submission, cell, cells, is_name, name_of
 from symattn.errors import ReadError, needing
 from symattn.files.named import LIMITS
 from symattn.printable import printable, said_by
+
+#: Hears how much of something is read, a share of all.
+Hears: TypeAlias = "Callable[[float], None]"
 
 #: What a head may be, in small letters, by what stands below it; the first that is there counts.
 HEADS: Mapping[str, tuple[str, ...]] = {
@@ -54,7 +60,7 @@ _NUMBERED = re.compile(r"[0-9]+: ")
 _NO_STUDENT = "points possible"
 
 #: The most lines of a row, and the rows of Parquet that are read at once.
-_LINES, _ROWS = 200, 1000
+_LINES, _ROWS = 200, 50
 
 
 @dataclass(frozen=True)
@@ -62,24 +68,27 @@ class Columns:
     """What the columns of a table hold, by their places."""
 
     parts: Mapping[str, Sequence[int]]
-    claims: Mapping[int, str]
+    claims: Mapping[str, int]
     others: Mapping[int, str]
 
     @classmethod
     def of(cls, heads: Sequence[str]) -> Columns:
         """Raises `ReadError` where neither students nor answers have a column."""
         parts: dict[str, list[int]] = {}
-        claims, others = dict[int, str](), dict[int, str]()
+        claims, others = dict[str, int](), dict[int, str]()
         for place, written in enumerate(heads):
             head = _NUMBERED.sub("", written.strip(), count=1)
             if part := _PARTS.get(head.lower()):
                 parts.setdefault(part, []).append(place)
+            elif is_name(head) and head not in claims:
+                claims[head] = place
             else:
-                (claims if is_name(head) and head not in claims.values() else others)[place] = head
+                others[place] = head
         for part, places in parts.items():
             places.sort(key=lambda place: HEADS[part].index(heads[place].strip().lower()))
         if not parts.keys() & {"student", "first", "last", "key", "login"}:
             raise ReadError("no head says who the students are; name a column student")
+        check_names(claims)
         return cls(parts, claims, others)
 
     def submission(self, source: str, row: Sequence[object]) -> Submission | None:
@@ -91,7 +100,7 @@ class Columns:
             return None
         found = Submission(source, key=printable((key or login)[:80]))
         try:
-            claims = {name: _cells(row, place) for place, name in self.claims.items()}
+            claims = {name: _cells(row, place) for name, place in self.claims.items()}
             others = {head: _cells(row, place) for place, head in self.others.items()}
             submitted = time_of(self._said("submitted", row))
             return Submission(source, name_of(student), claims, (), others, submitted, found.key)
@@ -136,11 +145,11 @@ def time_of(text: str) -> datetime | None:
 # ---- CSV -----------------------------------------------------------------------------------------
 
 
-def in_csv(file: BinaryIO, name: str) -> Iterator[Submission]:
+def in_csv(file: BinaryIO, name: str, hears: Hears) -> Iterator[Submission]:
     """The rows of a CSV file; what is wrong with one is its own fault."""
     columns: Columns | None = None
     width = 0
-    for number, (row, remark) in _records(_lines(file)):
+    for number, (row, remark) in _records(_lines(file, hears)):
         source = f"{name}: line {number}"
         if isinstance(row, ReadError):
             yield Submission(source).failed(row)
@@ -160,14 +169,16 @@ def in_csv(file: BinaryIO, name: str) -> Iterator[Submission]:
         yield Submission(name, fault="is empty")
 
 
-def _lines(file: BinaryIO) -> Iterator[str]:
+def _lines(file: BinaryIO, hears: Hears) -> Iterator[str]:
     """Lines, of which those that are no UTF-8 keep their bytes; one that is too long is cut."""
+    size = os.fstat(file.fileno()).st_size
     wide = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
     file.seek(0)
     encoding, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
     most = LIMITS.answers_row
     with TextIOWrapper(file, encoding, errors, newline="") as text:
         for line in iter(partial(text.readline, most), ""):
+            hears(file.tell() / size)
             yield line
             rest = line
             while len(rest) == most and not rest.endswith("\n"):
@@ -180,45 +191,41 @@ def _records(lines: Iterator[str]) -> Iterator[tuple[int, tuple[list[str] | Read
     A quote that is never closed would make one cell of all that follows: a row of several lines
     that is wrong is read again, its first line for itself.
     """
-    again, taken = deque[str](), list[str]()
-    number, mark, width = 1, "", 0
-
-    def fed() -> Iterator[str]:
-        while len(taken) < _LINES:
-            line = again.popleft() if again else next(lines, None)
-            if line is None:
-                return
-            taken.append(line)
-            yield line
-
+    again = deque[str]()
+    number, mark = _begun(lines, again)
+    width = 0
     while True:
-        if not mark:
-            first = next(lines, None)
-            if first is None:
-                return
-            if re.fullmatch(r"sep=.\r?\n?", first):
-                mark, number = first[4], 2
-                continue
-            mark = mark_in(first)
-            again.append(first)
-        rows = csv.reader(fed(), delimiter=mark, strict=True)
-        while True:
-            taken.clear()
-            try:
-                row = next(rows, None)
-            except csv.Error:
-                row = []
-            if row is None:
-                return
-            if (bad := len(taken) > 1 and len(row) != width) or not row:
-                break
+        taken: list[str] = []
+        try:
+            row = next(csv.reader(_fed(lines, again, taken), delimiter=mark, strict=True), [])
+        except csv.Error:
+            row = []
+        if not taken:
+            return
+        if row and (len(taken) == 1 or len(row) == width):
             width = width or len(joined(row))
             yield number, _decoded(row)
             number += len(taken)
-        if bad or taken:
+        else:
             again.extendleft(reversed(taken[1:]))
             yield from ((number, one) for one in _alone(taken[0], mark))
             number += 1
+
+
+def _begun(lines: Iterator[str], again: deque[str]) -> tuple[int, str]:
+    """The number of the first row, and the sign between cells, as a line says or as it shows."""
+    first = next(lines, "")
+    if said := re.fullmatch(r"sep=(.)\r?\n?", first):
+        return 2, said[1]
+    again.append(first)
+    return 1, mark_in(first)
+
+
+def _fed(lines: Iterator[str], again: deque[str], taken: list[str]) -> Iterator[str]:
+    """The next lines, as many as a row may have; those that were taken are put down."""
+    while len(taken) < _LINES and (line := again.popleft() if again else next(lines, "")):
+        taken.append(line)
+        yield line
 
 
 def _alone(line: str, mark: str) -> Iterator[tuple[list[str] | ReadError, str]]:
@@ -249,7 +256,7 @@ def _decoded(row: list[str]) -> tuple[list[str] | ReadError, str]:
 # ---- Parquet -------------------------------------------------------------------------------------
 
 
-def in_parquet(file: BinaryIO, name: str) -> Iterator[Submission]:
+def in_parquet(file: BinaryIO, name: str, hears: Hears) -> Iterator[Submission]:
     """The rows of a Parquet file, a few at a time. Raises `MissingExtra` without pyarrow."""
     with needing(name, "pyarrow", "symattn[parquet]"):
         from pyarrow import parquet
@@ -261,13 +268,16 @@ def in_parquet(file: BinaryIO, name: str) -> Iterator[Submission]:
             raise ReadError(f"a group of rows has more than {LIMITS.row_group:,} bytes")
         columns = Columns.of(table.schema_arrow.names)
         for batch in table.iter_batches(_ROWS, use_threads=False):
+            if batch.nbytes > LIMITS.answers_row * batch.num_rows:
+                raise ReadError(f"more than {LIMITS.answers_row:,} bytes are too many for a row")
             texts = [_texts(column) for column in batch.columns]
             for row in zip(*texts, strict=True):
                 if found := columns.submission(f"{name}: row {number}", row):
                     yield found
                 number += 1
+            hears((number - 1) / table.metadata.num_rows)
     except ReadError as error:
-        yield Submission(name).failed(error)
+        yield Submission(f"{name}: row {number}").failed(error)
     except Exception as error:  # pyarrow raises what its parts raise
         yield Submission(f"{name}: row {number}", fault=f"cannot be read: {said_by(error)}")
 
@@ -275,12 +285,11 @@ def in_parquet(file: BinaryIO, name: str) -> Iterator[Submission]:
 def _texts(column: Any) -> list[object]:
     """The cells of a column; a number has the digits of its own type, and no more."""
     kind = str(column.type)
-    short = next((one for one in ("halffloat", "float") if re.search(rf"\b{one}\b", kind)), "")
-    digits = _SHORT.get(short, repr)
+    short = next((code for name, code in _SHORT.items() if re.search(rf"\b{name}\b", kind)), None)
 
     def told(value: object) -> object:
         if isinstance(value, float):
-            return digits(value)
+            return str(np.dtype(short).type(value)) if short else repr(value)
         if isinstance(value, list):
             return [told(part) for part in value]
         return "" if value is None else value
@@ -288,14 +297,5 @@ def _texts(column: Any) -> list[object]:
     return [told(value) for value in column.to_pylist()]
 
 
-def _shortest(code: str, value: float) -> str:
-    """The fewest digits that mean the number in a type of that size."""
-    import numpy as np
-
-    return str(np.dtype(code).type(value))
-
-
-_SHORT: Mapping[str, Callable[[float], str]] = {
-    "halffloat": partial(_shortest, "f2"),
-    "float": partial(_shortest, "f4"),
-}
+#: The types of floats that have fewer digits than Python's, and what NumPy calls them.
+_SHORT = {"halffloat": "f2", "float": "f4"}

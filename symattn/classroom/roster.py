@@ -1,4 +1,4 @@
-"""A roster: names in a CSV file, each with a seed and a file name of its own."""
+"""A roster: names in a CSV file, each with a seed and a file name; how names are told apart."""
 
 from __future__ import annotations
 
@@ -57,3 +57,19 @@ def file_name(student: str) -> str:
     plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST]
     return name or f"student-{seed_of(student, 0):08x}"
+
+
+def who(student: str) -> str:
+    """A name without what learning platforms leave out of it: spaces, accents, capitals.
+
+    >>> who("Émilie du Châtelet"), who("lovelaceada")
+    ('emilieduchatelet', 'lovelaceada')
+    """
+    return file_name(student).replace("-", "")
+
+
+def called(student: str) -> Iterator[str]:
+    """The name as it may stand in a list: with the family name first, too."""
+    words = file_name(student).split("-")
+    for first in range(len(words)):
+        yield "".join((*words[first:], *words[:first]))

@@ -29,6 +29,8 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,6 +39,7 @@ import numpy as np
 from symattn.claims.references import entries_of, named
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.judge import SOUND, Judgement
+from symattn.classroom.roster import called, who
 from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, located, nearest, quote
 from symattn.files.named import read_text
@@ -87,11 +90,17 @@ class Attempts:
         for minutes in self.extra_time.values():
             _whole("extra_time", minutes, _MOST_MINUTES)
 
+    @cached_property
+    def _minutes(self) -> Mapping[str, int]:
+        """The extra time by a name as it may be written; of two for one name the longer."""
+        ordered = sorted(self.extra_time.items(), key=itemgetter(1))
+        return {name: minutes for student, minutes in ordered for name in called(student)}
+
     def share(self, student: str, submitted: datetime | None) -> Fraction:
         """The share of the points that a submission keeps: all, unless it is late."""
         if self.due is None or submitted is None:
             return Fraction(1)
-        due = self.due + timedelta(minutes=self.extra_time.get(student, 0))
+        due = self.due + timedelta(minutes=self._minutes.get(who(student), 0))
         if (due.tzinfo is None) != (submitted.tzinfo is None):  # as the clock of the place shows it
             due, submitted = due.replace(tzinfo=None), submitted.replace(tzinfo=None)
         return Fraction(1) if submitted <= due else self.late

@@ -16,11 +16,12 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from symattn.classroom.answered import Answers
-from symattn.classroom.exercises import Exercises, called, who
-from symattn.classroom.journal import Journal
+from symattn.classroom.exercises import Exercises
+from symattn.classroom.journal import Journal, kept
 from symattn.classroom.judge import Judgement
 from symattn.classroom.pool import Asked, Judged, Pool
-from symattn.classroom.records import Marking, Record
+from symattn.classroom.records import Record
+from symattn.classroom.roster import called, who
 from symattn.classroom.submission import Submission
 from symattn.doors import Failure
 from symattn.errors import SymattnError
@@ -98,38 +99,34 @@ class Stack:
             marking, fault = None, str(error)
         if marking is not None:
             answers = marking.sheet.read(submission)
-            asked = self._asked(marking, answers)
+            counting = marking.scheme.answers
+            asked = Asked(
+                marking.exercise.text,
+                counting.digits,
+                counting.tolerance,
+                self.explain,
+                answers.texts,
+                answers.decimal,
+            )
         elif not fault:
             fault = _NOBODYS
         when = submission.submitted
-        self._sheets.execute(
-            "INSERT INTO sheets VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                submission.key or who(submission.student),
-                who(submission.student),
-                submission.student,
-                submission.source,
-                submission.key,
-                "" if when is None else when.isoformat(),
-                json.dumps(answers.texts),
-                answers.decimal,
-                json.dumps(answers.remarks),
-                fault,
-                None if asked is None else asked.key,
-            ),
-        )
-        return asked
-
-    def _asked(self, marking: Marking, answers: Answers) -> Asked:
-        counting = marking.scheme.answers
-        return Asked(
-            marking.exercise.text,
-            counting.digits,
-            counting.tolerance,
-            self.explain,
-            answers.texts,
+        row = (
+            submission.key or who(submission.student),
+            who(submission.student),
+            submission.student,
+            submission.source,
+            submission.key,
+            "" if when is None else when.isoformat(),
+            json.dumps(answers.texts),
             answers.decimal,
+            json.dumps(answers.remarks),
+            fault,
+            None if asked is None else asked.key,
         )
+        with kept("what is read, in the folder for temporary files,"):
+            self._sheets.execute(f"INSERT INTO sheets VALUES (NULL{', ?' * len(row)})", row)  # noqa: S608 marks alone
+        return asked
 
     def _keep(self, portion: Sequence[Asked], found: Judged) -> None:
         """Keep judgements; what failed is tried again the next time."""
@@ -146,14 +143,15 @@ class Stack:
         """A record for each student, in the order of the submissions, and for who is missing."""
         several = dict(self._several())
         for number, record in self._every():
-            chosen, count = several.get(_whose(record), (number, 1))
+            chosen, count = several.get(record.key or who(record.student), (number, 1))
             if chosen == number:
                 yield (
                     record
                     if count == 1
                     else replace(record, remarks=(self._counts(count), *record.remarks))
                 )
-        yield from self._missing()
+        for student in self.without(self.students):
+            yield Record(student, "", fault=_MISSING)
 
     def _counts(self, count: int) -> str:
         """Which of so many submissions counts, in words."""
@@ -175,7 +173,7 @@ class Stack:
         submission = Submission(student=student, source=source, key=lms, submitted=when)
         marking = None if key is None else self.exercises.marking(submission.student)
         if marking is not None and key in judged:
-            return marking.record_of(submission, answers, judged[key])
+            return marking.record(submission, answers, judged[key])
         if key is not None:
             ((fault,),) = self._sheets.execute("SELECT line FROM failed WHERE key = ?", (key,))
         return Record(student, source, lms, submitted, remarks=answers.remarks, fault=fault)
@@ -194,21 +192,16 @@ class Stack:
             number, _ = order[0 if attempts.count == "first" else -1]
             yield name, (number, len(found))
 
-    def _missing(self) -> Iterator[Record]:
-        """The students of whom nothing was handed in."""
-        for student in self.students:
+    def without(self, students: Iterable[str]) -> Iterator[str]:
+        """Those of some students of whom nothing was handed in."""
+        for student in students:
             names = [*called(student)]
             known = self._sheets.execute(
                 f"SELECT 1 FROM sheets WHERE name IN ({','.join('?' * len(names))})",  # noqa: S608
                 names,
             )
             if known.fetchone() is None:
-                yield Record(student, "", fault=_MISSING)
-
-
-def _whose(record: Record) -> str:
-    """Whose record it is."""
-    return record.key or who(record.student)
+                yield student
 
 
 def _batches(some: Iterable[_Each], size: int) -> Iterator[list[_Each]]:

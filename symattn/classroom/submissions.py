@@ -10,13 +10,16 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+from typing import BinaryIO
+from zipfile import ZipFile, ZipInfo
 
-from symattn.classroom.answers import READERS, ZIP_ERRORS, answers_in, most_of
-from symattn.classroom.responses import HEADS, in_csv, in_parquet, time_of
+from symattn.classroom.answers import READERS, answers_in, most_of
+from symattn.classroom.responses import HEADS, Hears, in_csv, in_parquet, time_of
 from symattn.classroom.submission import Sheet, Submission, name_of
 from symattn.errors import ReadError, SymattnError
+from symattn.files.archives import archive_in, unpacked
 from symattn.files.named import LIMITS, open_regular, path_of, reason, why_not_searched
 from symattn.printable import printable
 
@@ -47,8 +50,6 @@ SYSTEMS: Mapping[str, re.Pattern[str]] = {
 #: What systems and desktops leave behind.
 _LEFT = re.compile(r"(?:^|/)(?:__MACOSX(?:/|$)|\.|~\$|(?:Thumbs\.db|desktop\.ini)$)", re.IGNORECASE)
 
-_ENCRYPTED = 0x41
-
 
 @dataclass(frozen=True)
 class _File:
@@ -62,8 +63,10 @@ class _File:
         return PurePosixPath(self.path).suffix.lower()
 
 
-def submissions_in(path: str | Path) -> Iterator[Submission]:
+def submissions_in(path: str | Path, hears: Hears = lambda share: None) -> Iterator[Submission]:
     """What a class handed in, one after the other, in the order of the names or rows.
+
+    `hears` is told how much of it is read, a share of all.
 
     A folder, or a zip, holds a file or a folder for each student, as learning systems name them; a
     name that no system wrote is the student's. A table (``.csv``, ``.tsv``, ``.parquet``) has a
@@ -79,28 +82,30 @@ def submissions_in(path: str | Path) -> Iterator[Submission]:
     shown = printable(path.name or str(path))
     ending = path.suffix.lower()
     if path.is_dir():
-        return _of_class(_in_folder(path), shown, "/")
+        return _of_class(_in_folder(path), f"{shown}/", hears)
     if not path.is_file():
         raise ReadError(f"{path}: is no file and no folder; name what the class handed in")
     if ending == ".zip":
-        return _in_zip(path, shown)
-    if ending == ".parquet" or _is_table(path, ending):
-        return _in_table(path, shown, in_parquet if ending == ".parquet" else in_csv)
+        return _in_file(path, shown, _in_zip, hears)
+    if ending == ".parquet":
+        return _in_file(path, shown, in_parquet, hears)
+    if _is_table(path, ending):
+        return _in_file(path, shown, in_csv, hears)
     if ending not in READERS:
         known = ", ".join((*READERS, ".parquet"))
         raise ReadError(f"{path}: is not read; give a folder, a .zip, or one of {known}")
     return iter([replace(_read(_on_disk(path, path.name)), source=shown)])
 
 
-# ---- tables --------------------------------------------------------------------------------------
+# ---- one file of a class -------------------------------------------------------------------------
 
 
-def _in_table(
-    path: Path, shown: str, rows: Callable[..., Iterator[Submission]]
+def _in_file(
+    path: Path, shown: str, inside: Callable[..., Iterator[Submission]], hears: Hears
 ) -> Iterator[Submission]:
     try:
         with open_regular(path.resolve()) as file:
-            yield from rows(file, shown)
+            yield from inside(file, shown, hears)
     except OSError as error:
         yield Submission(shown, fault=f"cannot be read: {reason(error)}")
 
@@ -134,7 +139,7 @@ def _in_folder(root: Path) -> Iterator[_File]:
             yield _on_disk(file, file.relative_to(root).as_posix(), root)
     for error in failed:
         where = os.path.relpath(error.filename or root, root)
-        yield _File(where, _refusing(f"cannot be read: {reason(error)}"))
+        yield _File(where, partial(_refuse, f"cannot be read: {reason(error)}"))
 
 
 def _on_disk(file: Path, name: str, root: Path | None = None) -> _File:
@@ -151,67 +156,52 @@ def _on_disk(file: Path, name: str, root: Path | None = None) -> _File:
     return _File(name, read)
 
 
-def _refusing(why: str) -> Callable[[int], bytes]:
-    def read(most: int) -> bytes:
-        raise ReadError(why)
-
-    return read
+def _refuse(why: str, most: int) -> bytes:
+    raise ReadError(why)
 
 
-def _in_zip(path: Path, shown: str) -> Iterator[Submission]:
+def _in_zip(file: BinaryIO, shown: str, hears: Hears) -> Iterator[Submission]:
     try:
-        with ZipFile(path) as archive:
-            yield from _of_class(_members(archive), shown, ": ")
-    except ZIP_ERRORS as error:
-        why = str(error) if isinstance(error, ReadError) else "is no zip archive, or a broken one"
-        yield Submission(shown, fault=why)
+        archive = archive_in(file, LIMITS.members_directory)
+        size = os.fstat(file.fileno()).st_size
+        yield from _of_class(_members(archive, size), f"{shown}: ", hears)
+    except ReadError as error:
+        yield Submission(shown).failed(error)
 
 
-def _members(archive: ZipFile) -> Iterator[_File]:
-    """The files of an archive, of which no more is unpacked than is read."""
+def _members(archive: ZipFile, size: int) -> Iterator[_File]:
+    """The files of an archive of so many bytes, of which no more is unpacked than is read."""
     infos = [info for info in archive.infolist() if not info.filename.endswith("/")]
     if len(infos) > LIMITS.members:
         raise ReadError(f"more than {LIMITS.members:,} files are too many")
-    left = [LIMITS.unpacked]
+    left = LIMITS.unpacked
 
-    def reading(place: int) -> Callable[[int], bytes]:
-        def read(most: int) -> bytes:
-            info = infos[place]
-            if info.flag_bits & _ENCRYPTED:
-                raise ReadError("is encrypted; save it without a password")
-            if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-                raise ReadError("is compressed in a way that is not read")
-            if info.file_size > most:
-                raise ReadError(f"more than {most:,} bytes are too many")
-            left[0] -= info.file_size
-            if left[0] < 0:
-                raise ReadError(f"the archive has more than {LIMITS.unpacked:,} bytes unpacked")
-            try:
-                with archive.open(info) as member:
-                    return member.read(most + 1)
-            except ZIP_ERRORS:
-                raise ReadError("is broken in the archive") from None
+    def read(info: ZipInfo, most: int) -> bytes:
+        nonlocal left
+        left -= info.file_size if info.file_size <= most else 0
+        if left < 0:
+            raise ReadError(f"the archive has more than {LIMITS.unpacked:,} bytes unpacked")
+        return unpacked(archive, info, size, most)
 
-        return read
-
-    for place, info in enumerate(infos):
+    for info in infos:
         parts = info.filename.replace("\\", "/").split("/")
-        yield _File("/".join(x for x in parts if x not in ("", ".", "..")), reading(place))
+        yield _File("/".join(x for x in parts if x not in ("", ".", "..")), partial(read, info))
 
 
-def _of_class(files: Iterable[_File], shown: str, sign: str) -> Iterator[Submission]:
+def _of_class(files: Iterable[_File], shown: str, hears: Hears) -> Iterator[Submission]:
     """The submissions of files, each student's together."""
     kept = [file for file in files if not _LEFT.search(file.path)]
     root = _root([file.path for file in kept], shown)
     groups: dict[object, list[tuple[Submission, _File]]] = {}
     for file in sorted(kept, key=lambda one: one.path):
-        who = replace(_who(file.path, root), source=printable(f"{shown}{sign}{file.path}"))
+        who = replace(_who(file.path, root), source=printable(f"{shown}{file.path}"))
         inside = file.path.removeprefix(root)
         alone = inside.partition("/")[0] if "/" in inside else inside
         by_system = who.key or who.submitted
         group = (who.student, who.key, who.submitted) if by_system else alone
         groups.setdefault(group, []).append((who, file))
-    for together in groups.values():
+    for number, together in enumerate(groups.values()):
+        hears(number / len(groups))
         yield from _of_student(together)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from symattn.classroom.marks import Marks, Summary
     from symattn.classroom.pool import Pool
     from symattn.classroom.scheme import Scheme
-    from symattn.classroom.stack import Stack
 
 #: The judgements of a folder of marks, which a later run need not make again.
 _JOURNAL = "journal.sqlite"
@@ -168,15 +167,14 @@ def _preview(request: Request) -> Status:
     """Show what the scheme gives."""
     from symattn.classroom.preview import preview
 
-    first = next(iter(request.exercises.by_student.values()))
-    document = preview(request.exercises.of_file(first))
-    Output("text", None, Destination.of(None)).put([document])
+    Output("text", None, Destination.of(None)).put([preview(request.exercises.first)])
     return Status.AGREES
 
 
 def _mark(request: Request) -> Status:
     """Mark everything, and write what comes out."""
     from symattn.classroom.journal import Journal
+    from symattn.classroom.marks import Marks
     from symattn.classroom.stack import Stack
     from symattn.classroom.submissions import submissions_in
 
@@ -188,28 +186,45 @@ def _mark(request: Request) -> Status:
         Progress("reading").watched() as progress,
     ):
         stack = Stack(exercises, journal, not request.no_explain, request.students)
+        marks = Marks(stack, request.folder)
+        marks.check(request.records)
         with request.pool() as pool:
-            stack.mark(submissions_in(str(request.submissions)), pool, _Rate(progress))
+            reads, judges = _watching(progress)
+            stack.mark(submissions_in(str(request.submissions), reads), pool, judges)
         progress.at("writing")
-        return _write(request, stack)
+        return _write(request, marks)
 
 
-class _Rate:
-    """Says how many are read and judged, and how fast."""
+def _watching(
+    progress: Progress,
+) -> tuple[Callable[[float], None], Callable[[int, int], None]]:
+    """What hears how much is read of all, and how many are read and judged; it says how fast."""
+    start, share = time.monotonic(), 0.0
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress, self._start = progress, time.monotonic()
+    def reads(now: float) -> None:
+        nonlocal share
+        share = now
 
-    def __call__(self, read: int, judged: int) -> None:
-        rate = read / max(time.monotonic() - self._start, 0.1)
-        self._progress.at(f"{read:,} read, {judged:,} judged, {rate:,.0f} a second")
+    def judges(read: int, judged: int) -> None:
+        took = max(time.monotonic() - start, 0.1)
+        said = f"{read:,} read, {judged:,} judged, {read / took:,.0f} a second"
+        progress.at(f"{said}, {left(took, share)} left" if share else said)
+
+    return reads, judges
 
 
-def _write(request: Request, stack: Stack) -> Status:
+def left(took: float, share: float) -> str:
+    """How long what is left will take where a share of all took so many seconds.
+
+    >>> left(30, 0.25), left(60, 0.1)
+    ('90 s', '9 min')
+    """
+    seconds = took * (1 - share) / share
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+
+
+def _write(request: Request, marks: Marks) -> Status:
     """Write all that is asked for, and say in short what came out."""
-    from symattn.classroom.marks import Marks
-
-    marks = Marks(stack, request.folder)
     found = marks.write()
     if request.gradebook is not None:
         marks.write_gradebook(f"{request.gradebook}.csv", request.gradebook, marks.records())
@@ -223,8 +238,9 @@ def _write(request: Request, stack: Stack) -> Status:
 
 def _say(found: Summary, marks: Marks) -> None:
     """Say in short what came out; why something could not be marked goes to standard error."""
+    from symattn.claims.entry_names import listed
     from symattn.classroom.gradebook import decimal
-    from symattn.classroom.marks import GRADEBOOK, GROUPS, REPORT
+    from symattn.classroom.marks import GRADEBOOK, GROUPS, MOST_NAMED, REPORT
 
     mean = ""
     marked, missing, unread = (found.counts[kind] for kind in ("marked", "missing", "unread"))
@@ -234,11 +250,13 @@ def _say(found: Summary, marks: Marks) -> None:
     click.echo(f"{counted(marked, 'submission')} marked{mean}.")
     if missing:
         click.echo(f"{counted(missing, 'student')} handed nothing in.")
-    for student, then, now in found.changes:
+    for student, then, now in found.changes[:MOST_NAMED]:
         click.echo(as_line(f"{student}: {then or 'no'} points before, {now or 'none'} now"))
-    if (more := found.changed - len(found.changes)) > 0:
+    if (more := len(found.changes) - MOST_NAMED) > 0:
         click.echo(f"{more} more have other points than before.")
     click.echo(as_line(f"In {marks.folder}: {GRADEBOOK}, {REPORT}, {GROUPS}"))
+    if unknown := [*marks.stack.without(marks.stack.exercises.scheme.attempts.extra_time)]:
+        complain(f"extra_time: nothing was handed in by {listed(unknown)}")
     for fault in found.faults:
         complain(fault)
     if (more := unread - len(found.faults)) > 0:

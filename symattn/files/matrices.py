@@ -12,8 +12,6 @@ import io
 import json
 import os
 import re
-import struct
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,13 +19,14 @@ from functools import partial
 from math import prod
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal, TypeAlias
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import MAX_ENTRIES, read_number
 from symattn.errors import ReadError, located, nearest, quote
+from symattn.files.archives import ZIP_ERRORS, archive_in, check_packed
 from symattn.files.named import LIMITS, excerpt, kind_of, named_file, open_regular, reason
 
 #: A matrix: floats of its own dtype, or the texts of a CSV file.
@@ -137,44 +136,17 @@ def _npy(file: BinaryIO) -> _Arrays:
 
 def _npz(file: BinaryIO) -> _Arrays:
     """The arrays of an archive."""
-    with _unbroken(*_ZIP_ERRORS):
-        archive = ZipFile(_Sparing(io.FileIO(file.fileno(), closefd=False)))
-        infos = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+    archive = archive_in(file, LIMITS.directory)
+    infos = [info for info in archive.infolist() if info.filename.endswith(".npy")]
     size = os.fstat(file.fileno()).st_size
     return [(i.filename.removesuffix(".npy"), partial(_member, archive, i, size)) for i in infos]
 
 
-class _Sparing(io.BufferedReader):
-    """A file for `ZipFile`, which reads an archive's whole directory at once: if it is small."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """The next bytes; the last record of an archive where no size is said."""
-        if size is None or size < 0:
-            size = _END_OF_ARCHIVE
-        if size > LIMITS.directory:
-            raise ReadError(f"a directory of {size:,} bytes is too large for an archive of arrays")
-        return super().read(size)
-
-
 def _member(archive: ZipFile, info: ZipInfo, size: int) -> Array:
     """An array of an archive of `size` bytes; nothing is decompressed whose sizes are not true."""
-    _check_member(info, size)
-    with _unbroken(*_ZIP_ERRORS), archive.open(info) as member:
+    check_packed(info, size, "use numpy.savez_compressed")
+    with _unbroken(*ZIP_ERRORS), archive.open(info) as member:
         return _array(member, info.file_size)
-
-
-def _check_member(info: ZipInfo, size: int) -> None:
-    """Refuse what NumPy does not write, and sizes that cannot be true."""
-    if info.flag_bits & _ENCRYPTED:
-        raise ReadError("is encrypted; save it without a password")
-    if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        raise ReadError("is compressed in another way than NumPy's; use numpy.savez_compressed")
-    most = info.compress_size * (_MOST_DEFLATED if info.compress_type == ZIP_DEFLATED else 1)
-    if info.compress_size > size or info.file_size > most:
-        raise ReadError(
-            f"cannot be read: its directory promises {info.file_size:,} bytes in "
-            f"{info.compress_size:,}, in a file of {size:,}"
-        )
 
 
 def _array(file: IO[bytes], size: int) -> Array:
@@ -416,9 +388,6 @@ def _words(error: Exception) -> str:
 
 _BLOCK = 1 << 20
 
-#: Bytes of the last record of an archive, with the longest comment.
-_END_OF_ARCHIVE = 22 + (1 << 16)
-
 #: What spreadsheets write first to say which sign is between the cells.
 _SEPARATOR_LINE = re.compile(rb"\A((?:\xef\xbb\xbf)?)sep=[,;\t]\r?\n")
 
@@ -430,25 +399,6 @@ _NO_NAMES = (
     "leave names of columns and rows out, as pandas' to_csv(file, header=False, index=False) does"
 )
 _NOT_TEXT = "not UTF-8 text; save the file as UTF-8"
-
-#: What `zipfile` raises for an archive that is broken, or has what it does not know.
-_ZIP_ERRORS = (
-    BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    ValueError,
-    OverflowError,
-    NotImplementedError,
-    RuntimeError,
-)
-
-#: The flags of an encrypted member, weakly or strongly.
-_ENCRYPTED = 0x41
-
-#: Deflate makes no block more than 1,032 times as long.
-_MOST_DEFLATED = 1040
 
 #: By the version of an .npy: the bytes that tell how long its header is.
 _LENGTH_BYTES = {b"\x01\x00": 2, b"\x02\x00": 4, b"\x03\x00": 4}

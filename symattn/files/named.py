@@ -52,12 +52,18 @@ class Limits:
     header: int = 10_000
     tensors_header: int = 4_000_000
     directory: int = 4_000_000
-    #: Of what a class hands in: a document of Word; files in a zip, and bytes of all of them; files
-    #: of one student; bytes of a row of a table of answers, and of a group of rows in Parquet.
+    #: Of what a class hands in: a text; a document of Word, its text, and tags and attributes of
+    #: that; files in a zip, bytes of its directory, and of all of them; files of one student, and
+    #: answers by name; bytes of a row of a table of answers, and of a group of rows in Parquet.
+    handed_in: int = 1_000_000
     document: int = 20_000_000
+    document_text: int = 5_000_000
+    tags: int = 150_000
     members: int = 100_000
+    members_directory: int = 8_000_000
     unpacked: int = 4_000_000_000
     of_student: int = 50
+    answers: int = 4_000
     answers_row: int = 200_000
     row_group: int = 1_000_000_000
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 from symattn.classroom.exercise import Exercise
+from symattn.classroom.pool import Asked, Judged, judge
 from symattn.classroom.records import Mark, Marking, Record
 from symattn.classroom.scheme import scheme_of
 from symattn.classroom.submission import Submission
@@ -61,9 +62,18 @@ def handed_in(
     """The record of answers in the order of the blanks."""
     one = marking(scheme, text)
     claims = dict(zip(one.names, answers, strict=False))
-    return one.record(
-        Submission(**{"source": "a.csv: line 2", "student": "Ada", **more}, claims=claims)
-    )
+    said = {"source": "a.csv: line 2", "student": "Ada", **more}
+    submission = Submission(**said, claims=claims)
+    read = one.sheet.read(submission)
+    return one.record(submission, read, one.judge.judge(read))
+
+
+def in_this_process(
+    portions: Iterable[Sequence[Asked]],
+) -> Iterator[tuple[Sequence[Asked], Judged]]:
+    """The pool that is none."""
+    for portion in portions:
+        yield portion, judge(portion)
 
 
 def record(student: str = "Ada", answer: str = "1", **more: Any) -> Record:

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symattn.classroom.feedback import REVEALS, Feedback
+from symattn.classroom.judge import Told
 from symattn.classroom.records import Mark, Record
 from symattn.documents.job import written
 from tests.classroom.handed_in import (
@@ -359,7 +360,7 @@ def test_a_slip_is_told_in_numbers_only_beside_the_values() -> None:
 
 
 def test_a_label_is_told_as_the_reason() -> None:
-    record = replace(handed_in(but({"scores[1,1]": "-7"})), mistakes=(("a", "a", ""),))
+    record = replace(handed_in(but({"scores[1,1]": "-7"})), mistakes=(Told("a", "a", ""),))
     assert "A likely reason: a.\n" in told(record)
 
 

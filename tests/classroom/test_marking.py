@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from symattn.classroom.exercise import Exercise
 from symattn.classroom.exercises import Exercises
 from symattn.classroom.journal import Journal
 from symattn.classroom.judge import Judge, Judgement
-from symattn.classroom.pool import Asked, Judged, Pool, in_this_process, in_turn, of_processes
+from symattn.classroom.pool import Asked, Judged, Pool, Portions, in_turn, of_dask, of_processes
 from symattn.classroom.preview import slipped
 from symattn.classroom.records import Marking, Record
 from symattn.classroom.scheme import Scheme, scheme_of
@@ -28,7 +29,11 @@ from symattn.classroom.submission import Sheet, Submission
 from symattn.doors import Failure
 from symattn.errors import ReadError, SymattnError
 from symattn.status import Status
+from tests.classroom.handed_in import in_this_process
 from tests.classroom.tasks import generator
+from tests.extras import package
+from tests.fuzz.stacks import cluster
+from tests.processes import started_by
 
 STEPS = ("scores", "weights", "output")
 
@@ -137,11 +142,9 @@ def test_explanations_change_no_verdict() -> None:
 
 def points(scheme: str, texts: Sequence[str]) -> dict[str, Fraction]:
     marking = Marking(exercise(), scheme_of(scheme), explain=False)
-    found = marking.marks(Answers(tuple(texts)), marking.judge.judge(Answers(tuple(texts))))
-    steps: dict[str, Fraction] = {}
-    for mark in found:
-        steps[mark.step] = steps.get(mark.step, Fraction(0)) + mark.points
-    return steps
+    given = Answers(tuple(texts))
+    record = marking.record(Submission("ada.toml"), given, marking.judge.judge(given))
+    return {step: points for step, (points, _) in record.steps.items()}
 
 
 def test_points_by_step_are_shared_by_its_blanks() -> None:
@@ -296,13 +299,15 @@ def test_a_late_submission_keeps_a_share_unless_it_has_more_time(file: Path) -> 
         [attempts]
         due = 2026-12-01T12:00:00
         late = 0.5
-        extra_time = {"Bo" = 30}
+        extra_time = {"Émile Bo" = 30, "Cy" = 10, "cy" = 20, "Eve" = 30}
     """
     with stack(file, scheme) as one:
         when = datetime(2026, 12, 1, 12, 20)
-        handed = [Submission("x", name, named(answers()), submitted=when) for name in ("Ada", "Bo")]
+        names = ("Ada", "Bo, Emile", "boemile", "CY")
+        handed = [Submission("x", name, named(answers()), submitted=when) for name in names]
         one.mark(handed, in_this_process)
-        assert [record.points for record in one.records()] == [12, 24]
+        assert [record.points for record in one.records()] == [12, 24, 24]
+        assert [*one.without(one.exercises.scheme.attempts.extra_time)] == ["Eve"]
 
 
 def test_what_cannot_be_read_is_a_row_and_a_word(file: Path) -> None:
@@ -334,6 +339,36 @@ def test_each_student_may_have_an_exercise_and_who_is_missing_has_a_row(tmp_path
     assert "Ada Lovelace" not in found
 
 
+def test_the_workers_of_dask_judge_as_this_process_does(file: Path) -> None:
+    distributed = package("distributed")
+    alone = marked(file, journal="alone.sqlite")
+    with (
+        distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as cluster,
+        of_dask(cluster.scheduler_address) as pool,
+    ):
+        assert marked(file, pool, "dask.sqlite") == alone
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_scheduler_that_is_gone_is_a_line_and_running_again_finishes(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package("distributed")
+    monkeypatch.setattr("symattn.classroom.pool._LOOK", 0.5)
+    alone = marked(file, journal="alone.sqlite")
+    with cluster(file.parent) as (scheduler, address), of_dask(address) as pool:
+
+        def killing(portions: Portions) -> Iterator[tuple[Sequence[Asked], Judged]]:
+            for portion in pool(portions):
+                scheduler.kill()
+                yield portion
+            assert not [*pool([[Asked(exercise().text, 3, 0, False, ("9",) * 24, ".")]])]
+
+        with pytest.raises(SymattnError, match=r"--dask tcp://.* the scheduler is gone; what was"):
+            marked(file, killing)
+    assert marked(file) == alone
+
+
 # ---- what goes wrong -----------------------------------------------------------------------------
 
 
@@ -356,19 +391,11 @@ def test_processes_that_are_killed_take_nothing_along(
 
 def _kill_children() -> None:
     """Kill the processes of the pool, and no others that this process has started."""
-    killed = 0
-    for number in _children(os.getpid()):
-        if b"symattn.isolation" in Path(f"/proc/{number}/cmdline").read_bytes():
-            for inner in _children(number):
-                os.kill(inner, signal.SIGKILL)
-                killed += 1
-    assert killed
-
-
-def _children(number: int) -> list[int]:
-    """The processes that a process, or a thread of it, has started."""
-    lists = Path(f"/proc/{number}/task").glob("*/children")
-    return [int(child) for one in lists for child in one.read_text().split()]
+    keepers = started_by(os.getpid(), "symattn.isolation")
+    workers = [worker for keeper in keepers for worker in started_by(keeper)]
+    for worker in workers:
+        os.kill(worker, signal.SIGKILL)
+    assert workers
 
 
 @pytest.mark.parametrize("spoil", ["cut", "noise", "no database"])

@@ -7,10 +7,12 @@ import io
 import json
 import os
 import random
+import struct
 import sys
 import tracemalloc
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +21,7 @@ import pytest
 from symattn.classroom.answers import READERS
 from symattn.classroom.submissions import SYSTEMS, Sheet, Submission, submissions_in
 from symattn.errors import MissingExtra, ReadError
+from symattn.files.named import LIMITS
 from tests.command import run
 from tests.extras import package
 
@@ -337,6 +340,64 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     assert most < 20_000_000
 
 
+#: How a member of an archive is spoilt, and what is said of it.
+SPOILT = {
+    "encrypted": (8, b"\x01\x00", "without a password"),
+    "packed by bzip2": (10, b"\x0c\x00", "compressed in a way that is not read"),
+    "more than deflate can have": (20, struct.pack("<II", 90, 1_000_000), "promises 1,000,000"),
+    "larger than the archive": (20, struct.pack("<II", 2**31, 90), "promises 90 bytes in 2,147"),
+    "larger than is read": (20, struct.pack("<II", 90_000, 90_000_000), "are too many"),
+}
+
+
+def spoilt(made: bytes, what: str) -> bytes:
+    """An archive whose directory says something else of its first member, and is long."""
+    place, changed, _ = SPOILT[what]
+    start = made.index(b"PK\x01\x02") + place
+    return made[:start] + changed + made[start + len(changed) :]
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_a_member_of_an_archive_that_is_not_unpacked(what: str, tmp_path: Path) -> None:
+    path = zipped(
+        tmp_path / "c.zip",
+        {"ada.toml": CLAIM, "bob.toml": CLAIM, "notes.bin": os.urandom(100_000)},
+    )
+    path.write_bytes(spoilt(path.read_bytes(), what))
+    ada, bob, _ = read(path)
+    assert SPOILT[what][2] in ada.fault and bob.claims == READ
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_a_document_of_word_that_is_not_unpacked(what: str, tmp_path: Path) -> None:
+    path = zipped(
+        tmp_path / "ada.docx", {"word/document.xml": "<x/>", "picture.png": os.urandom(100_000)}
+    )
+    assert not read(path)[0].fault
+    path.write_bytes(spoilt(path.read_bytes(), what))
+    (found,) = read(path)
+    assert SPOILT[what][2] in found.fault
+
+
+def test_a_large_directory_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = zipped(tmp_path / "c.zip", {f"student {k}/{'x' * 200}.toml": CLAIM for k in range(600)})
+    assert len(read(path)) == 600
+    limits = replace(LIMITS, members_directory=100_000, directory=100_000)
+    monkeypatch.setattr("symattn.classroom.submissions.LIMITS", limits)
+    monkeypatch.setattr("symattn.classroom.answers.LIMITS", limits)
+    (found,) = read(path)
+    assert found.fault.startswith("a directory of 1") and "is too large" in found.fault
+    (found,) = read(path.rename(tmp_path / "ada.docx"))
+    assert found.fault == "is no document of Word (.docx)"
+
+
+def test_thousands_of_files_with_long_names_are_a_class(tmp_path: Path) -> None:
+    name = f"Ada Lovelace {{0}}_{{0}}_assignsubmission_file_/exercise {'of the week ' * 16}.toml"
+    path = zipped(tmp_path / "c.zip", {name.format(k): CLAIM for k in range(20_000)})
+    assert 20_000 * len(name) > LIMITS.directory
+    assert next(submissions_in(path)).claims == READ
+
+
 def test_paths_in_an_archive_lead_nowhere(tmp_path: Path) -> None:
     files = {"../../ada.toml": CLAIM, "/etc/bob.toml": CLAIM}
     assert len(read(zipped(tmp_path / "c.zip", files))) == 2
@@ -483,6 +544,26 @@ def test_memory_is_flat(tmp_path: Path) -> None:
         return most
 
     assert most(3_000) < 1_000_000  # of all rows at once: several times as many
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip", "csv", "parquet"])
+def test_how_much_is_read_is_told(kind: str, tmp_path: Path) -> None:
+    files = {f"student {k}.toml": CLAIM for k in range(40)}
+    path = tmp_path / f"class.{kind}"
+    if kind == "folder":
+        lying(path, files)
+    elif kind == "zip":
+        zipped(path, files)
+    elif kind == "csv":
+        path.write_text("student,scores\n" + "Ada Lovelace,0.5\n" * 3000, "utf-8")
+    else:
+        pa, parquet = package("pyarrow"), package("pyarrow.parquet")
+        table = pa.table({"student": ["Ada"] * 3000, "scores": ["0.5"] * 3000})
+        parquet.write_table(table, path)
+    heard: list[float] = []
+    assert len([*submissions_in(path, heard.append)]) in (40, 3000)
+    assert heard == sorted(heard)
+    assert heard[0] < 0.5 < heard[-1] <= 1
 
 
 # ---- anything ------------------------------------------------------------------------------------

@@ -1,0 +1,176 @@
+"""`symattn mark`: the answers of a class, from the files to the marks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import Result
+
+from symattn.classroom import feedback, gradebook, judge, marks, submissions
+from symattn.cli import mark as command
+from symattn.cli.progress import Progress
+from symattn.errors import ReadError
+from tests.classroom.handed_in import but, exercise, right
+from tests.command import assert_refused, put, run
+from tests.processes import python
+
+
+def choices(option: str) -> set[str]:
+    """What may be chosen for an option of the command."""
+    (found,) = (one for one in command.mark.params if f"--{option}" in one.opts)
+    assert isinstance(found.type, click.Choice)
+    return {*found.type.choices}
+
+
+def test_what_may_be_chosen_is_what_there_is() -> None:
+    assert choices("gradebook") == {*gradebook.FLAVORS} - {"plain"}
+    assert choices("feedback") == {*marks.FORMS}
+    assert choices("reveal") == {*feedback.REVEALS}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An exercise, and the answers of a class of two: all right, and one wrong."""
+    names = ",".join(f'"{exercise().name(blank)}"' for blank in exercise().blanks)
+    wrong = ",".join(but({"scores[1,1]": "7"}))
+    put(tmp_path / "exercise.toml", exercise().text)
+    put(tmp_path / "class.csv", f"student,{names}\nAda,{','.join(right())}\nBo,{wrong}\n")
+    return tmp_path
+
+
+def marked(folder: Path, *more: object, status: int = 0) -> Result:
+    """The class, marked by one process into a folder of its own."""
+    words = ("--exercise", folder / "exercise.toml", "-o", folder / "marks", "--processes", 1)
+    return run("mark", folder / "class.csv", *words, *more, status=status)
+
+
+def test_a_name_with_extra_time_that_nobody_has_is_a_line(folder: Path) -> None:
+    scheme = put(folder / "s.toml", '[attempts]\nextra_time = {"ADA" = 30, "Bob" = 9, "Bo" = 1}')
+    assert marked(folder, "--scheme", scheme).stderr == (
+        "symattn: extra_time: nothing was handed in by Bob\n"
+    )
+
+
+def test_what_cannot_be_written_is_refused_before_anything_is_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*_: Any) -> Any:
+        raise ReadError("it is read")
+
+    monkeypatch.setattr(submissions, "submissions_in", read)
+    assert_refused(marked(folder, status=2), "it is read")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert_refused(marked(folder, "--records", status=2), "pip install 'symattn[parquet]'")
+    put(folder / "marks" / "groups.toml", "[one]\nlabel = 1")
+    assert_refused(marked(folder, status=2), "groups.toml: one: label = 1")
+    (folder / "marks" / "groups.toml").unlink()
+    (folder / "marks" / "report.html").mkdir()
+    assert_refused(marked(folder, status=2), "report.html: cannot be written: is a directory")
+
+
+#: The command where the system refuses files of more bytes than so many, from the start or once
+#: all is marked.
+_FULL = """
+import resource, sys
+from symattn.classroom import marks
+from symattn.cli import main
+
+def fill(*_):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+
+write = marks.Marks.write
+if sys.argv[1] == "begun":
+    fill()
+else:
+    marks.Marks.write = lambda self: fill() or write(self)
+main(sys.argv[3:])
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits are of POSIX")
+@pytest.mark.parametrize(
+    ("when", "most", "told"),
+    [
+        ("begun", 0, "journal.sqlite: the journal cannot be kept: the disk is full, or fails"),
+        ("begun", 30_000, "journal.sqlite: the journal cannot be kept: the disk is full"),
+        ("marked", 100, "gradebook.csv: cannot be written: file too large; the old content is"),
+        ("marked", 1000, "report.html: cannot be written: file too large; the old content is"),
+    ],
+)
+def test_a_full_disk_is_a_line_and_nothing_is_lost(
+    folder: Path, when: str, most: int, told: str
+) -> None:
+    whole = folder / "class.csv"
+    more = put(folder / "more.csv", whole.read_text("utf-8") + "Cy,1,2\nDi,3\n")
+    marked(folder)
+    before = kept_in(folder / "marks")
+    words = ["--exercise", folder / "exercise.toml", "-o", folder / "marks", "--processes", "1"]
+    full = python("-c", _FULL, when, str(most), "mark", *map(str, (more, *words)))
+    assert (full.returncode, full.stdout, full.stderr.count("\n")) == (2, "", 1)
+    assert told in full.stderr
+    after = kept_in(folder / "marks")
+    assert after.keys() == before.keys()
+    assert [name for name in before if after[name] != before[name]] == (
+        ["gradebook.csv"] if most == 1000 else []
+    )
+    run("mark", more, *words, status=0)
+    again = kept_in(folder / "marks")
+    run("mark", more, *words[:3], folder / "other", *words[4:], status=0)
+    assert again == kept_in(folder / "other") != before
+
+
+def kept_in(marks: Path) -> dict[str, bytes]:
+    """The files of a folder of marks, but for the journal."""
+    files = {file.name: file.read_bytes() for file in marks.iterdir()}
+    return {name: content for name, content in files.items() if "sqlite" not in name}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits are of POSIX")
+def test_a_full_folder_for_temporary_files_is_a_line(folder: Path) -> None:
+    file = folder / "class.csv"
+    head, ada, _ = file.read_text("utf-8").splitlines()
+    name = "Ada of a long name " * 4
+    put(file, "\n".join([head, *(ada.replace("Ada", f"{name}{k}") for k in range(6000))]))
+    words = ["mark", file, "--exercise", folder / "exercise.toml", "-o", folder / "marks"]
+    full = python("-c", _FULL, "begun", "200000", *map(str, words), "--processes", "1")
+    assert (full.returncode, full.stdout) == (2, "")
+    assert full.stderr == (
+        "symattn: what is read, in the folder for temporary files, cannot be kept: the disk is "
+        "full, or fails; make room and run it again\n"
+    )
+
+
+def test_whose_points_have_changed_is_said_if_the_gradebook_can_be_read(folder: Path) -> None:
+    marked(folder)
+    put(folder / "class.csv", (folder / "class.csv").read_text("utf-8").replace("Ada,", "Ida,"))
+    said = "Ida: no points before, 24.00 now\nAda: 24.00 points before, none now\n"
+    assert said in marked(folder).stdout
+    assert "before" not in marked(folder).stdout
+    book = folder / "marks" / "gradebook.csv"
+    book.write_bytes(book.read_bytes().replace(b"Ida", b"\xe9da"))
+    assert "before" not in marked(folder).stdout
+
+
+def test_how_long_it_will_take_is_said_once_it_is_known() -> None:
+    progress = Progress("reading")
+    reads, judges = command._watching(progress)
+    judges(1000, 10)
+    assert str(progress._line()).startswith("1,000 read, 10 judged, 10,000 a second… ")
+    reads(0.0001)
+    judges(1000, 20)
+    assert str(progress._line()).startswith("1,000 read, 20 judged, 10,000 a second, 17 min left…")
+
+
+def test_a_preview_searches_for_no_slips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched(*_: Any) -> Any:
+        raise AssertionError("slips are searched for")
+
+    monkeypatch.setattr(judge._Found, "_explained", searched)
+    file = put(tmp_path / "exercise.toml", exercise().text)
+    said = run("mark", "--exercise", file, "--preview", status=0).stdout
+    assert "the least of 1" in said and "the key" in said
