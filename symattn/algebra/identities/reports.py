@@ -431,7 +431,7 @@ def _is_open(proof: Proof) -> bool:
 
 def _outcome(proof: Proof) -> str:
     answer = proof.equality
-    broken = [link.rule for link in proof.links if not link.good]
+    broken = [link.rule for link in proof.links if not link.equality]
     if broken and answer:
         return f"the proof does not hold: the link by {broken[0]} fails"
     if answer.counterexample is not None:
@@ -471,7 +471,7 @@ def data(proof: Proof) -> dict[str, Data]:
         "proof": [
             {
                 "rule": link.rule,
-                "good": link.good,
+                "good": bool(link.equality),
                 "scope": link.equality.scope,
                 "certified": link.equality.certified,
                 "left": _plain(link.left),
