@@ -75,7 +75,7 @@ class Letters(Sums):
                 head = self.at(matrix.head, env or {})
                 if name in self.here.means:
                     return self.entry(self.here.means[name], i, j, head)
-                return single(("entry", name, i, j, head))
+                return single(Atom("entry", name, (i, j, head)))
             case _ if matrix.free_symbols & set(env or {}):
                 raise Refused("an inverse or a derivative that depends on an index")
             case sympy.Inverse():
@@ -89,7 +89,7 @@ class Letters(Sums):
             case sympy.MatrixSymbol(name=name) if name in self.permuted:  # p_ij is 1 for j = π(i)
                 return self.delta(j, place(name, i, 0))
             case sympy.MatrixSymbol(name=name):
-                return single(("entry", name, i, j))
+                return single(Atom("entry", name, (i, j)))
         raise Refused(f"an entry of {type(matrix).__name__} is not covered")
 
     def derived(self, poly: Poly, name: str, i: Form, j: Form) -> Poly:
@@ -111,18 +111,18 @@ class Letters(Sums):
         if "⁻¹" not in text and not re.search(rf"(?<![\w']){re.escape(name)}\[", text):
             return {}
         match atom:
-            case ("entry", other, row, column) if other == name:
+            case Atom("entry", other, (row, column)) if other == name:
                 return times(self.delta(row, i), self.delta(column, j))
-            case ("exp", mono):
-                return times(single(atom), self.derived({mono: Fraction(1)}, name, i, j))
-            case ("sum", *_):
+            case Atom("exp"):
+                return times(single(atom), self.derived(dict(atom.terms), name, i, j))
+            case Atom("sum"):
                 bound, mono = self.opened(atom)
                 return self.summed(bound, self.derived({mono: Fraction(1)}, name, i, j))
-            case ("poly", items):
-                return self.derived(dict(items), name, i, j)
-            case ("fn", "ln", items):
-                inner = self.derived(dict(items), name, i, j)
-                return times(inner, self.power(dict(items), Fraction(-1)))
+            case Atom("poly"):
+                return self.derived(dict(atom.terms), name, i, j)
+            case Atom("fn", "ln"):
+                inner = self.derived(dict(atom.terms), name, i, j)
+                return times(inner, self.power(dict(atom.terms), Fraction(-1)))
         raise Refused(f"{text[:60]} is not differentiated")
 
     def inverse(self, base: MatrixExpr, i: Form, j: Form) -> Poly | None:
@@ -137,7 +137,7 @@ class Letters(Sums):
                 for turned in (False, True):
                     self.units[base.name, turned, name, turned] = size
                     self.units[name, turned, base.name, turned] = size
-                return single(("entry", name, i, j))
+                return single(Atom("entry", name, (i, j)))
             case Diagonal():
                 return times(
                     self.delta(i, j), self.divisor(self.some(self.entry(base, i, i)), None)
@@ -157,7 +157,7 @@ class Letters(Sums):
                     return self.entry(turned, i, j)
         if {letter.name for letter in base.atoms(sympy.MatrixSymbol)} & {*self.here.means}:
             raise Refused("the inverse of a sum with letters that are defined")
-        return single(("entry", f"({sympy.srepr(base)})⁻¹", i, j))
+        return single(Atom("entry", f"({sympy.srepr(base)})⁻¹", (i, j)))
 
     def scalar(self, value: sympy.Expr, env: Env | None = None) -> Poly:
         """A SymPy scalar, also of indices."""
@@ -172,7 +172,7 @@ class Letters(Sums):
             case sympy.Rational():
                 return constant(Fraction(int(value.p), int(value.q)))
             case sympy.Symbol():
-                return single(("name", value.name, value.is_positive is True))
+                return single(Atom("positive" if value.is_positive else "name", value.name))
             case sympy.Add():
                 return plus(*(self.scalar(term, env) for term in value.args))
             case sympy.Mul():
@@ -192,7 +192,7 @@ class Letters(Sums):
         if value is sympy.S.Exp1:
             return self.exp(constant(1))
         if value is sympy.S.Pi:
-            return single(("name", "π", True))
+            return single(Atom("positive", "π"))
         raise Refused(f"{type(value).__name__} is not covered")
 
 

@@ -59,7 +59,7 @@ class Divisor:
         match [*self.items]:
             case [(mono, 1)] if self.sign != "!=" and len(mono) == 1:
                 ((atom, p),) = mono
-                return atom if p == 1 and atom[0] in ("entry", "name") else None
+                return atom if p == 1 and atom.kind in ("entry", "name", "positive") else None
         return None
 
     @property
