@@ -12,10 +12,12 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from symattn.algebra.claims import Slope
 from symattn.arithmetic.balls import BALLS, Balls
 from symattn.arithmetic.base import Arithmetic, Array, Ground, filled
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.derivations import Derivation
+from symattn.derivatives.rules import change
 from symattn.errors import SymattnError
 from symattn.evaluate.walk import Program, program_of, program_of_step
 from symattn.nodes.heads import Head
@@ -131,6 +133,8 @@ class Side:
             for step in self.meaning.steps:
                 values[step.letter] = _of_step(step, known)(values.__getitem__, arithmetic)
             return values[self.meaning.steps[-1].letter]
+        if isinstance(self.meaning, Slope):
+            return _differentiated(self.meaning, given, arithmetic, sizes)
         if isinstance(self.meaning, sympy.MatrixBase | sympy.MatrixExpr):
             meaning = self.meaning
             if _is_explicit(meaning):  # its entries may hold scalars
@@ -139,6 +143,25 @@ class Side:
             return _program(meaning, frozenset(sizes.items()))(given.__getitem__, arithmetic)
         scalar = sympy.sympify(self.meaning, strict=True).subs(sizes)
         return arithmetic.array(filled((1, 1), [scalar]))
+
+
+def _differentiated(
+    slope: Slope, given: Mapping[str, Array], arithmetic: Arithmetic, sizes: Sizes
+) -> Array:
+    """How a number changes with each entry of a letter, forwards."""
+    letter = slope.letter
+    along = sympy.MatrixSymbol(f"∂{letter.name}", *letter.shape)
+    changed = change(slope.expr, lambda one: along if one == letter else None)
+    out = arithmetic.array(np.full(given[letter.name].shape, sympy.S.Zero))
+    if changed is None:
+        return out
+    program = _program(changed, frozenset(sizes.items()))
+    for place in np.ndindex(*out.shape):
+        unit = np.full(out.shape, sympy.S.Zero)
+        unit[place] = sympy.S.One
+        values = {**given, along.name: arithmetic.array(unit)}
+        out[place] = program(values.__getitem__, arithmetic).item()
+    return out
 
 
 @lru_cache(maxsize=256)

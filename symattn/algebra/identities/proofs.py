@@ -13,15 +13,10 @@ from symattn.algebra.equality import (
     MOST_EFFORT,
     Equality,
     answered,
-    certified,
     decide,
-    hint_of,
-    stated,
 )
-from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities.identity import ENTRIES, HYPOTHESIS, Identity
 from symattn.algebra.rules import rule
-from symattn.algebra.traces import reason as decided_by
 from symattn.arguments import whole
 
 
@@ -60,18 +55,6 @@ class Proof:
         return bool(self.equality) and reached and all(link.equality for link in self.links)
 
 
-def for_all_sizes(equality: Equality, statement: Statement) -> Equality:
-    """What was decided at one size, for all sizes if the checker accepts a proof."""
-    proof, missing = certified(statement)
-    if proof is None:
-        why = f"{equality.reason}; {missing}"
-        return replace(equality, reason=why, hint=hint_of(missing))
-    partial = bool(proof["partial"])
-    return replace(
-        equality, scope=FOR_ALL, reason=decided_by(proof), certificate=proof, partial=partial
-    )
-
-
 def proven(identity: Identity, effort: int = 1) -> Proof:
     """Decide a row link by link."""
     effort = whole(effort, "effort", 1, MOST_EFFORT)
@@ -84,8 +67,6 @@ def proven(identity: Identity, effort: int = 1) -> Proof:
     has_sizes = identity.sides is not None and first.joint is None
     if has_sizes and not identity.for_all and equality.scope == FOR_ALL:
         equality = replace(equality, scope=AT_GIVEN)  # numbers made of matrices with sizes
-    if identity.everywhere is not None and equality:
-        equality = for_all_sizes(equality, next(stated(*identity.everywhere())))
     meant = [Side(one) for one in first.chain]
     links: list[Link] = []
     if identity.holds and not first.at_most:

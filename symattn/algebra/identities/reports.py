@@ -134,7 +134,7 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
             yield b.Formulas((b.Line("formula", claim),), label=row.name or "statement")
     ones = any(
         isinstance(one, sympy.Basic | sympy.MatrixBase) and one.has(sympy.OneMatrix)
-        for one in _shown(proof)
+        for one in (proof.left, proof.right)
     )
     meant = [*filter(None, (row.letters, "1 is a column of ones" if ones else ""))]
     if meant:
@@ -157,7 +157,7 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     yield b.Paragraph((_outcome(proof),), role)
     if brief and proof.equality.hint:
         yield b.Paragraph((proof.equality.hint,), "note")
-    reading = proof.equality.reading or _shapes(_shown(proof))
+    reading = proof.equality.reading or _shapes((proof.left, proof.right))
     if reading:
         plain = ", ".join(f"{name} {shape}" for name, shape in reading)
         yield b.Paragraph(("read as ", *((plain,) if brief else _reading(reading))), "note")
@@ -173,7 +173,7 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
 
 def _claim(proof: Proof) -> Tree | None:
     """Both sides as one equation, where the statement is made of matrices that a page can show."""
-    left, right = _shown(proof)
+    left, right = proof.left, proof.right
     if proof.bounds:
         first, *rest = [tree for side in proof.bounds if (tree := spelled(side)) is not None]
         whole = len(rest) + 1 == len(proof.bounds)
@@ -194,21 +194,13 @@ def _reads_otherwise(statement: str, claim: Tree) -> bool:
     return any(f"{name}(" not in formula for name in _CALLED.findall(statement))
 
 
-def _shown(proof: Proof) -> tuple[Meaning, Meaning]:
-    """Both sides as they are proven: for all sizes, where they were made for some besides."""
-    found = proof.equality.exposition if proof.equality else None
-    if proof.identity.everywhere is None or found is None:
-        return proof.left, proof.right
-    return found.sides
-
-
 def _printed(proof: Proof) -> list[Meaning]:
     """All that a proof is printed of: its sides, what it assumes and its links."""
     found = proof.equality.exposition if proof.equality else None
     assumed = () if found is None else (side for pair in found.assumed for side in pair)
     claims = steps(proof.equality.certificate) if proof.bounds and proof.equality else ()
     bounds = (side for left, right, _ in claims for side in (left, right))
-    return [*_shown(proof), *assumed, *(link.right for link in proof.links), *bounds]
+    return [proof.left, proof.right, *assumed, *(link.right for link in proof.links), *bounds]
 
 
 def definitions(sides: Sequence[Meaning]) -> Iterator[Tree]:
