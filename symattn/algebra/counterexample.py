@@ -267,13 +267,14 @@ def _values(
     try:
         if any(side.is_refused(sizes) for side in sides):
             return None
-        arrays = {name: _balls(value) for name, value in given.items() if name in letters}
+        arrays = {name: in_balls(value) for name, value in given.items() if name in letters}
         return [side.value(arrays, arithmetic, sizes) for side in sides]
     except SymattnError:
         return None
 
 
-def _balls(value: Array) -> Array:
+def in_balls(value: Array) -> Array:
+    """Numbers in balls, which those that hypotheses define are already."""
     return value if value.size and isinstance(value.flat[0], flint.arb) else BALLS.array(value)
 
 

@@ -50,9 +50,9 @@ Sizes = dict[sympy.Symbol, int]
 #: of all signs tell whether one side alone has values.
 _SAMPLES, _ASSUMED, _MORE, _GENERIC = 5, 12, 60, 6
 
-#: How many special matrices are tried for hypotheses that are not solved, and how often a number is
-#: made simpler.
-_SPECIAL, _SIMPLER = 160, 80
+#: How many special matrices are tried for hypotheses that are not solved, how often a number is
+#: made simpler, and the first sample that has whole numbers above 0 where it may.
+_SPECIAL, _SIMPLER, _TELLING = 160, 80, 2
 
 #: How many unknown entries linear hypotheses are solved for.
 _MOST_UNKNOWN = 36
@@ -234,9 +234,9 @@ class _Sampler:
             {s for side in statement.all_sides for s in side.scalars() if s not in sizes}, key=str
         )
 
-    def samples(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
+    def samples(self, first: int = 0) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         """Numbers that satisfy what is assumed: the sizes and scalars, and the matrices."""
-        return self._matrices(range(_SPECIAL))
+        return self._matrices(range(first, _SPECIAL))
 
     def generic(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         """Numbers of all signs, none of them 0 or equal to another by chance."""
@@ -543,6 +543,19 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
                 answer = _simpler(sampler, given, scalars, answer)
             return Found(_counterexample(sampler, given, scalars, answer), True)
     return Found(None, defined, _one_sided(sampler) if defined else "")
+
+
+def example(statement: Statement, sizes: Sizes) -> tuple[dict[str, Array], Sizes] | None:
+    """Numbers at these sizes that satisfy what is assumed, and for which both sides agree.
+
+    What hypotheses define is in balls. None where none are found.
+    """
+    sampler = _Sampler(statement, sizes)
+    for scalars, given in sampler.samples(_TELLING):
+        arrays = evaluated(given, sampler.assumed.defined, scalars)
+        if arrays is not None and sampler.tried(given, scalars).agree:
+            return arrays, scalars
+    return None
 
 
 def numbers_at(statement: Statement) -> Iterator[Callable[[Side], Array | None]]:
