@@ -179,7 +179,7 @@ class _Assumed:
     defined: dict[str, Meaning] = field(default_factory=dict)
     scalars: dict[sympy.Symbol, sympy.Expr] = field(default_factory=dict)
     mirrored: dict[str, int] = field(default_factory=dict)
-    orthonormal: dict[str, bool] = field(default_factory=dict)
+    orthonormal: set[str] = field(default_factory=set)
     others: list[tuple[Side, Side]] = field(default_factory=list)
 
     @property
@@ -198,7 +198,7 @@ def _assumed(statement: Statement) -> _Assumed:
             case "mirror":
                 out.mirrored[use.letter] = -1 if use.meaning.has(sympy.S.NegativeOne) else 1
             case "orthonormal":
-                out.orthonormal[use.letter] = use.meaning
+                out.orthonormal.add(use.letter)
             case _:
                 continue
         del others[use.place]
@@ -360,7 +360,7 @@ class _Sampler:
                 self.chance.shuffle(order)
             return _unit(dims[0])[order]
         if name in assumed.orthonormal:
-            return self._orthonormal(dims, assumed.orthonormal[name])
+            return self._orthonormal(dims)
         if name in assumed.special and len(dims) == 2 and self.chance.random() < 0.6:
             kinds = _SQUARE_KINDS if dims[0] == dims[1] else _WIDE_KINDS
             array = self.chance.choice(kinds)(self, dims)
@@ -370,7 +370,7 @@ class _Sampler:
             array = array + assumed.mirrored[name] * array.T
         return array if not positive else abs(array) + (array == 0).astype(int)
 
-    def _orthonormal(self, dims: tuple[int, ...], columns: bool) -> Array:
+    def _orthonormal(self, dims: tuple[int, ...]) -> Array:
         """Orthonormal columns (or rows): signed permutations and rational reflections."""
         size = max(dims)
         order = list(range(size))
@@ -434,11 +434,9 @@ def _permuted_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
 def _unit_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
     """Rows of length 1 with rational entries: (3/5, 4/5), (1/3, 2/3, 2/3)."""
     size = max(dims)
-    rows = [sampler._orthonormal((size, size), True)[0] for _ in range(dims[0])]
+    rows = [sampler._orthonormal((size, size))[0] for _ in range(dims[0])]
     out = np.array([row[: dims[1]] for row in rows], dtype=object)
-    return (
-        out if dims[1] == size else sampler._orthonormal((size, size), True)[: dims[0], : dims[1]]
-    )
+    return out if dims[1] == size else sampler._orthonormal((size, size))[: dims[0], : dims[1]]
 
 
 def _of_zeros(sampler: _Sampler, dims: tuple[int, ...]) -> Array:

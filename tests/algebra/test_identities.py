@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sympy
 from click.testing import CliRunner
 
 from symattn import IDENTITIES, SymattnError, prove
@@ -136,36 +135,6 @@ def test_all_proofs_are_listed_with_what_became_of_them() -> None:
         assert f"{row.name}: {row.says}" in whole
     assert "the proof does not hold: the link by unfold fails" in whole
     assert whole.count("different: with ") == 2
-
-
-def test_entries_of_written_sizes_are_multiplied_out() -> None:
-    """Two turns are one by the sum of the angles, and not by their difference."""
-    a, b = sympy.symbols("a b", real=True)
-
-    def turn(x: Any) -> Any:
-        return sympy.ImmutableMatrix([[sympy.cos(x), -sympy.sin(x)], [sympy.sin(x), sympy.cos(x)]])
-
-    def told(whole: Any) -> tuple[str, bool]:
-        row = Identity(
-            "turns",
-            "two turns",
-            "",
-            "",
-            "",
-            sides=lambda: (turn(a) * turn(b), whole),
-            for_all=False,
-        )
-        judged = sympy.Matrix(turn(a) * turn(b) - whole).subs({a: 0.7, b: 1.9}).norm() < 1e-12
-        return str(written("text", [reports.proof_document(prove(row))])), bool(judged)
-
-    text, holds = told(turn(a + b))
-    assert holds
-    assert "= cos(a + b)   addition formulas" in text
-    assert "= −sin(a + b)   addition formulas" in text
-    text, holds = told(turn(a - b))
-    assert not holds
-    assert "Entry" not in text
-    assert "different: with " in text
 
 
 def run(*words: str) -> tuple[int, str]:

@@ -46,8 +46,8 @@ _MOST_WIDE = 3 * WIDE_ROOM
 #: The name of a function that a statement applies.
 _CALLED = re.compile(r"\b([a-z]\w+)\(")
 
-#: The longest line of an entry whose sizes are written.
-_MOST_LETTERS = 220
+#: The longest side of a statement that is repeated between its lines.
+_MOST_LETTERS = 110
 
 
 def spelled(meaning: Meaning) -> Tree | None:
@@ -327,7 +327,6 @@ def _lines(link: Link, found: Exposition | None, name: str) -> Iterator[b.Block]
     """The lines between both sides of a link, one chain for each case; the first few of many."""
     chains = _spelled_chains(found)
     if not chains:
-        yield from _entries(link)
         yield b.Paragraph((f"{name}: {link.equality.reason}" if name else link.equality.reason,))
     for when, block in chains[:_MOST_CHAINS]:
         lead = ", ".join(filter(None, (name, when)))
@@ -337,25 +336,6 @@ def _lines(link: Link, found: Exposition | None, name: str) -> Iterator[b.Block]
     if len(chains) > _MOST_CHAINS:
         rest = len(chains) - _MOST_CHAINS
         yield b.Paragraph((f"and {rest} more case{'s' * (rest > 1)} in the same way",))
-
-
-def _entries(link: Link) -> Iterator[b.Block]:
-    """The first two entries of matrices whose sizes are written, multiplied out; short ones."""
-    sides = [link.left, link.right]
-    if not all(isinstance(side, sympy.MatrixBase) for side in sides):
-        return
-    for j in range(min(2, sides[0].cols)):
-        one, other = (side[0, j] for side in sides)
-        middle = sympy.factor(sympy.together(sympy.expand_trig(one)))
-        trees = [*map(spelled, dict.fromkeys((one, middle, other)))]
-        first, *rest = [tree for tree in trees if tree is not None]
-        short = all(len(line(tree)) <= _MOST_LETTERS for tree in (first, *rest))
-        if rest and short and len(rest) == len(trees) - 1:
-            turns = one.has(sympy.sin, sympy.cos)
-            way = ("multiplied out", "addition formulas") if turns else ("over one denominator", "")
-            reasons = [(way[0],)] * (len(rest) - 1) + [(way[1] or "multiplied out",)]
-            yield b.Paragraph((f"Entry (1, {j + 1}):",))
-            yield b.Chain(first, tuple(zip(rest, reasons, strict=True)))
 
 
 def _spelled_chains(found: Exposition | None) -> list[tuple[str, b.Chain]]:
@@ -380,7 +360,7 @@ def _spelled_chains(found: Exposition | None) -> list[tuple[str, b.Chain]]:
 
 def _short(side: Tree | None, name: str) -> Tree:
     """A side, by its name where it is long: it stands in the statement above."""
-    is_long = side is None or len(line(side)) > _MOST_LETTERS // 2
+    is_long = side is None or len(line(side)) > _MOST_LETTERS
     return t.Text(name) if is_long or side is None else side
 
 
