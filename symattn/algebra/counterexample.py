@@ -68,12 +68,11 @@ def _listed(value: Ground | Array) -> str:
 class Side:
     """One side: an expression, or a derivation whose last step is meant.
 
-    `needs` are scalars that have to be ≥ 0 for the side to have a value. `text` is the side as it
-    was written, if it was, and `spare` are the shapes in it that no letter tells.
+    `text` is the side as it was written, if it was, and `spare` are the shapes in it that no letter
+    tells.
     """
 
     meaning: Meaning
-    needs: tuple[sympy.Expr, ...] = ()
     text: str = ""
     spare: tuple[tuple[sympy.Expr, sympy.Expr], ...] = ()
 
@@ -114,15 +113,24 @@ class Side:
         """The scalar symbols, sizes included."""
         if isinstance(self.meaning, Derivation):
             return {s for s in self.meaning.size_symbols if s not in self.meaning.sizes}
-        found = {
-            s for s in getattr(self.meaning, "free_symbols", ()) if isinstance(s, sympy.Symbol)
-        }
-        found |= {s for need in self.needs for s in need.free_symbols}
-        return found
+        symbols = getattr(self.meaning, "free_symbols", ())
+        return {symbol for symbol in symbols if isinstance(symbol, sympy.Symbol)}
 
     def is_refused(self, sizes: Sizes) -> bool:
-        """Whether these scalars leave the side without a value."""
-        return any(bool(ball(need.subs(sizes)) < 0) for need in self.needs)
+        """Whether these scalars leave the side without a value, as √x² has none for x < 0."""
+        return any(bool(ball(inner.subs(sizes)) < 0) for inner in self._inside_roots)
+
+    @cached_property
+    def _inside_roots(self) -> Sequence[sympy.Expr]:
+        """The numbers of which roots and logarithms are taken, the inner ones first."""
+        if not isinstance(self.meaning, sympy.Basic):
+            return ()
+        return [
+            part.args[0]
+            for part in sympy.postorder_traversal(self.meaning)
+            if isinstance(part, sympy.log)
+            or (isinstance(part, sympy.Pow) and part.exp.is_Rational and not part.exp.is_Integer)
+        ]
 
     def value(self, given: Mapping[str, Array], arithmetic: Arithmetic, sizes: Sizes) -> Array:
         """The value in an arithmetic."""

@@ -375,7 +375,7 @@ def _side(one: Meaning, texts: Iterator[Written]) -> Side:
     if not isinstance(one, str):
         return Side(_meant(one))
     found = next(texts)
-    return Side(found.meaning, found.needs, one, found.spare)
+    return Side(found.meaning, one, found.spare)
 
 
 def _check_shapes(statement: Statement) -> None:
@@ -412,10 +412,7 @@ def _substituted(statement: Statement) -> Statement:
                     f"where: {name} = {value} is not a size; give a positive whole number"
                 )
             others = tuple(pair for pair in statement.where if pair != (one, two))
-            left = replace(statement.left, needs=statement.left.needs + one.needs + two.needs)
-            return _substituted(
-                _with_value(replace(statement, left=left, where=others), name, value)
-            )
+            return _substituted(_with_value(replace(statement, where=others), name, value))
     return statement
 
 
@@ -432,7 +429,7 @@ def _with_value(statement: Statement, name: sympy.Basic, value: sympy.Basic) -> 
         return put_in(meaning, {name: value})
 
     def side_of(side: Side) -> Side:
-        return Side(value_of(side.meaning), tuple(map(value_of, side.needs)))
+        return Side(value_of(side.meaning))
 
     sides = [side_of(side) for side in (statement.left, statement.right)]
     where = tuple((side_of(a), side_of(b)) for a, b in statement.where)
