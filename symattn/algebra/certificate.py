@@ -27,7 +27,6 @@ from symattn.algebra.claims import (
     Goal,
     Pair,
     Slope,
-    _same_shape,
     cases,
     decoded,
     goal_of,
@@ -36,6 +35,7 @@ from symattn.algebra.claims import (
     opaque,
     permutations_in,
     read_size,
+    same_shape,
     turned_around,
     used,
 )
@@ -489,7 +489,7 @@ class Replay:
                 factors = [base, sympy.Inverse(base)]
                 one = sympy.MatMul(*(factors if kind == "inverse" else factors[::-1]))
                 other = sympy.Identity(base.shape[0])
-        if not isinstance(one, MatrixExpr) or not _same_shape(one, other):
+        if not same_shape(one, other):
             raise Refused("this is not an equation of matrices")
         if turned:
             one, other = sympy.Transpose(one), sympy.Transpose(other)

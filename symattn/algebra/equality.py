@@ -31,11 +31,9 @@ from symattn.algebra.inequalities import reason as reason_of_bounds
 from symattn.algebra.kinds import Data
 from symattn.algebra.proof_lines import Exposition, exposition
 from symattn.algebra.refute import (
-    chosen_sizes,
     is_refuted,
     refuted,
     sizes_of,
-    small_sizes,
     smallest,
     trial_sizes,
 )
@@ -693,7 +691,7 @@ class _Question:
         if found_at is not None:
             why, partial = found_at
             return Equality("equal", _at_given(statement, given), why, partial=partial)
-        chosen, hint = self.chosen(), hint_of(missing)
+        chosen, hint = next(trial_sizes(statement, self.symbols, given)), hint_of(missing)
         where = _sizes_text(statement, chosen)
         found_at = None if self.fixed else _proven_at(statement, chosen, self.steps)
         if found_at is not None:
@@ -703,14 +701,6 @@ class _Question:
         if found.counterexample is not None:
             return self.different(chosen, found.counterexample)
         return Equality("undecided", where, missing, hint=hint)
-
-    def chosen(self) -> dict[sympy.Symbol, int]:
-        """The sizes to decide at: those that are given, and others for the rest."""
-        if self.fixed:
-            return self.given
-        of_two = self.statement.joint is not None
-        usual = small_sizes(self.symbols) if of_two else chosen_sizes(self.statement, self.symbols)
-        return {**usual, **self.given}
 
 
 def _proven_at(

@@ -16,7 +16,6 @@ from symattn.algebra.counterexample import Letter, Meaning, Side, Sizes, compare
 from symattn.algebra.forms import Refused
 from symattn.arithmetic.base import Array
 from symattn.errors import SymattnError
-from symattn.nodes.base import shape_of
 
 
 @dataclass(frozen=True)
@@ -95,14 +94,6 @@ def _dims(letter: Letter) -> str:
 
 
 # ---- what an equation says ---------------------------------------------------------------------
-
-
-def same_shape(one: Meaning, two: Meaning) -> bool:
-    """Whether both are matrices of one shape."""
-    if not isinstance(one, MatrixExpr) or not isinstance(two, MatrixExpr | sympy.MatrixBase):
-        return False
-    pairs = zip(shape_of(one), shape_of(two), strict=True)
-    return all(sympy.expand(a - b) == 0 for a, b in pairs)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ special matrices: an equation may have other solutions than the generic ones.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, islice
@@ -73,28 +73,21 @@ class Found:
 # ---- sizes ---------------------------------------------------------------------------------
 
 
-def chosen_sizes(statement: Statement, symbols: set[sympy.Symbol]) -> Sizes:
-    """The smallest distinct sizes from 2, above every number in a mask and equal to none else."""
-    return _assigned(statement, sorted(symbols, key=_rank), 0)
-
-
-#: Small sizes; those that are not here are 1.
+#: Sizes at which numbers for whole derivations are few; those that are not here are 1.
 _SMALL = {"n": 2, "m": 2, "h": 2, "d_k": 2, "d_r": 2, "d_model": 2}
 
 
-def small_sizes(symbols: Iterable[sympy.Symbol]) -> Sizes:
-    """Sizes of 1 and 2, at which numbers for whole derivations are few."""
-    return {symbol: _SMALL.get(symbol.name, 1) for symbol in symbols}
-
-
 def trial_sizes(statement: Statement, symbols: set[sympy.Symbol], given: Sizes) -> Iterator[Sizes]:
-    """Sizes at which numbers are tried: in one order, and in the opposite one."""
+    """Sizes at which numbers are tried: in one order, and in the opposite one.
+
+    They are the smallest distinct ones from 2, above every number in a mask and equal to none else.
+    """
     ranked = sorted(symbols, key=_rank)
     if not ranked:
         yield {}
         return
     if statement.joint is not None:  # numbers are the smaller, and the sooner tried
-        yield {**small_sizes(symbols), **given}
+        yield {**{symbol: _SMALL.get(symbol.name, 1) for symbol in symbols}, **given}
     yield {**_assigned(statement, ranked, 0), **given}
     if statement.at_most:  # a sum of one number is its largest
         yield {**dict.fromkeys(ranked, 1), **given}

@@ -19,7 +19,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker, Replay
-from symattn.algebra.claims import Goal, cases, encoded, goal_of, halved, used
+from symattn.algebra.claims import Goal, cases, encoded, goal_of, halved, same_shape, used
 from symattn.algebra.counterexample import Side
 from symattn.algebra.forms import (
     Form,
@@ -36,7 +36,7 @@ from symattn.algebra.forms import (
 )
 from symattn.algebra.forms import place as place_of_index
 from symattn.algebra.free_algebra import Ring
-from symattn.algebra.hypotheses import Statement, same_shape
+from symattn.algebra.hypotheses import Statement
 from symattn.algebra.hypotheses import uses as uses_of
 from symattn.algebra.kinds import Data
 from symattn.algebra.polynomials import MOST_TURNS, Bound, indices, is_zero, renamed, renamed_mono
