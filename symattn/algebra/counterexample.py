@@ -88,7 +88,8 @@ class Side:
             known = self.meaning.sizes
             for item in self.meaning.inputs:
                 shape = tuple(sympy.sympify(size, strict=True).subs(known) for size in item.shape)
-                out[item.letter] = Letter(shape, item.count, heads=known.get(item.count))
+                count = item.count if item.count is None else item.count.subs(known)
+                out[item.letter] = Letter(shape, count)
         else:
             expressions = [self.meaning]
             for symbol in sorted(self._symbols(), key=str):
@@ -190,22 +191,22 @@ def _program(meaning: Meaning, sizes: frozenset[tuple[sympy.Symbol, sympy.Expr]]
 
 @dataclass(frozen=True)
 class Letter:
-    """A matrix that is given: rows and columns, the size that counts its heads, whether boolean.
-
-    `heads` is how many there are, where that is known.
-    """
+    """A matrix that is given: rows and columns, the size that counts its heads, whether boolean."""
 
     shape: tuple[sympy.Expr, ...]
     count: sympy.Expr | None = None
     boolean: bool = False
-    heads: int | None = None
+
+    def __str__(self) -> str:
+        heads = "" if self.count is None else f" for each of {self.count} heads"
+        return " × ".join(map(str, self.shape)) + heads
 
     def dims(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape in numbers, with the heads before it."""
         rows, columns = (int(sympy.sympify(size, strict=True).subs(sizes)) for size in self.shape)
         if self.count is None:
             return rows, columns
-        return self.heads or int(self.count.subs(sizes)), rows, columns
+        return int(self.count.subs(sizes)), rows, columns
 
 
 def broadcast(left: Array, right: Array) -> tuple[Array, Array]:

@@ -69,28 +69,14 @@ class Statement:
         out: dict[str, Letter] = {}
         for side in self.all_sides:
             for name, letter in side.letters().items():
-                if name in out and out[name].shape != letter.shape:
+                before = out.get(name, letter)
+                if (before.shape, before.count) != (letter.shape, letter.count):
                     raise SymattnError(
-                        f"{name}: is {_dims(out[name])} in one place and {_dims(letter)} in another"
+                        f"{name}: is {before} in one place and {letter} in another; these are "
+                        "different inputs"
                     )
-                if name in out and out[name].count != letter.count:
-                    raise SymattnError(
-                        f"{name}: is one for each head in one place and shared in another; "
-                        "these are different inputs"
-                    )
-                if name in out and out[name].heads != letter.heads:
-                    one, other = (str(has.heads or has.count) for has in (out[name], letter))
-                    raise SymattnError(
-                        f"{name}: is one for each of {one} heads in one place and of {other} "
-                        "in another; these are different inputs"
-                    )
-                boolean = letter.boolean or (name in out and out[name].boolean)
-                out[name] = replace(letter, boolean=boolean)
+                out[name] = replace(letter, boolean=letter.boolean or before.boolean)
         return out
-
-
-def _dims(letter: Letter) -> str:
-    return " × ".join(map(str, letter.shape))
 
 
 # ---- what an equation says ---------------------------------------------------------------------

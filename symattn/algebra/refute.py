@@ -150,7 +150,7 @@ def sizes_of(statement: Statement) -> set[sympy.Symbol]:
             for size in letter.shape:
                 found |= sympy.sympify(size, strict=True).free_symbols
             if letter.count is not None:
-                found |= letter.count.free_symbols - set(getattr(side.meaning, "sizes", ()))
+                found |= letter.count.free_symbols
         found |= {s for s in side.scalars() if s.is_integer and s.is_positive}
         if isinstance(side.meaning, MatrixExpr):
             for size in shape_of(side.meaning):
