@@ -111,9 +111,9 @@ class Goal:
 
     @property
     def parts(self) -> list[sympy.Basic]:
-        """All expressions: sides, equations and steps."""
+        """All expressions: sides, steps and equations."""
         equations = [side for pair in self.where for side in pair]
-        return [self.left, self.right, *equations, *(e for s in self.steps for _, e in s)]
+        return [self.left, self.right, *(e for s in self.steps for _, e in s), *equations]
 
     def check_letters(self) -> None:
         """Refuse letters of two shapes, products that do not fit, equations about steps."""

@@ -283,13 +283,10 @@ class Formulas:
         inverses: Mapping[str, MatrixExpr],
     ) -> None:
         self.hidden, self.inverses = dict(hidden), inverses
-        sides = [goal.left, goal.right]
-        sides += [expr for steps in goal.steps for _, expr in steps]
-        sides += [side for pair in goal.where for side in pair]
         found = [
             part
-            for side in sides
-            for part in sympy.preorder_traversal(side)
+            for one in goal.parts
+            for part in sympy.preorder_traversal(one)
             if isinstance(part, sympy.MatrixSymbol)
         ]
         self.matrices = {letter.name: hidden.get(letter, letter) for letter in found}
