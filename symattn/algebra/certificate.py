@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from itertools import pairwise
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -500,10 +499,8 @@ class Replay:
         out = []
         for middle in (one, other):
             factors = [f for f in (around[0], middle, around[1]) if f is not None]
-            for a, b in pairwise(factors):
-                if a.shape[1] != b.shape[0]:
-                    raise Refused("the cofactors do not fit")
-            if (factors[0].shape[0], factors[-1].shape[1]) != tuple(shape):
+            sizes = [shape[0], *(size for factor in factors for size in factor.shape), shape[1]]
+            if sizes[::2] != sizes[1::2]:  # where factors meet, and at both ends
                 raise Refused("the cofactors do not fit")
             out.append(sympy.MatMul(*factors) if len(factors) > 1 else factors[0])
         return out[0], out[1]

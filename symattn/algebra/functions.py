@@ -341,9 +341,7 @@ class Lines(Functions):
                 if not self.nonnegative(plus_form(count, number(-1))):
                     raise Refused("a row that may be empty")
                 lines.append(self.line(name, poly, index, count) if index else poly)
-        if (len(lines) > 1 and name != "max") or (
-            name != "max" and any(not i for _, ((i, _),) in parts)
-        ):
+        if name != "max" and (len(lines) > 1 or any(not i for _, ((i, _),) in parts)):
             raise Refused(f"{name} of a row in parts")
         out = lines[0] if lines else None
         for other in lines[1:]:  # max(a, b) = (a + b + |a − b|)/2
