@@ -157,7 +157,7 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     yield b.Paragraph((_outcome(proof),), role)
     if brief and proof.equality.hint:
         yield b.Paragraph((proof.equality.hint,), "note")
-    reading = proof.equality.reading or _shapes((proof.left, proof.right))
+    reading = proof.equality.reading
     if reading:
         plain = ", ".join(f"{name} {shape}" for name, shape in reading)
         yield b.Paragraph(("read as ", *((plain,) if brief else _reading(reading))), "note")
@@ -265,17 +265,6 @@ def _simple(node: Node, letters: Sequence[str]) -> MatrixExpr:
         for part in node.args
     ]
     return node.func(*args)
-
-
-def _shapes(sides: Sequence[Meaning]) -> tuple[tuple[str, str], ...]:
-    """The shapes of the letters of a statement that was not read."""
-    matrices = [
-        symbol
-        for side in sides
-        if isinstance(side, sympy.Basic | sympy.MatrixBase)
-        for symbol in side.atoms(sympy.MatrixSymbol)
-    ]
-    return tuple(sorted({one.name: " × ".join(map(str, one.shape)) for one in matrices}.items()))
 
 
 def _reading(reading: Sequence[tuple[str, str]]) -> b.Words:
