@@ -119,10 +119,10 @@ class Side:
 
     def is_refused(self, sizes: Sizes) -> bool:
         """Whether these scalars leave the side without a value, as √x² has none for x < 0."""
-        return any(bool(ball(inner.subs(sizes)) < 0) for inner in self._inside_roots)
+        return any(bool(ball(inner.subs(sizes)) < 0) for inner in self.inside_roots)
 
     @cached_property
-    def _inside_roots(self) -> Sequence[sympy.Expr]:
+    def inside_roots(self) -> Sequence[sympy.Expr]:
         """The numbers of which roots and logarithms are taken, the inner ones first."""
         if not isinstance(self.meaning, sympy.Basic):
             return ()

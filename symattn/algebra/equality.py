@@ -410,7 +410,9 @@ def _substituted(statement: Statement) -> Statement:
                     f"where: {name} = {value} is not a size; give a positive whole number"
                 )
             others = tuple(pair for pair in statement.where if pair != (one, two))
-            return _substituted(_with_value(replace(statement, where=others), name, value))
+            valued = [side for side in (one, two) if side.inside_roots]
+            known = replace(statement, where=others, valued=(*statement.valued, *valued))
+            return _substituted(_with_value(known, name, value))
     return statement
 
 
@@ -431,8 +433,10 @@ def _with_value(statement: Statement, name: sympy.Basic, value: sympy.Basic) -> 
 
     sides = [side_of(side) for side in (statement.left, statement.right)]
     where = tuple((side_of(a), side_of(b)) for a, b in statement.where)
-    chain = tuple(map(value_of, statement.chain))
-    return replace(statement, left=sides[0], right=sides[1], where=where, chain=chain)
+    chain, valued = tuple(map(value_of, statement.chain)), tuple(map(side_of, statement.valued))
+    return replace(
+        statement, left=sides[0], right=sides[1], where=where, chain=chain, valued=valued
+    )
 
 
 def _check_steps(statement: Statement) -> None:

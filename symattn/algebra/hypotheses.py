@@ -40,6 +40,8 @@ class Statement:
     joint: Joint | None = None
     #: Whether the left side is said to be at most the right one, entry by entry, not equal to it.
     at_most: bool = False
+    #: The roots that stand for numbers, which have to have a value: c ≥ 0 where T = √c.
+    valued: tuple[Side, ...] = ()
 
     def between(self, left: Side, right: Side) -> Statement:
         """The statement about two expressions under the same hypotheses."""
@@ -49,10 +51,14 @@ class Statement:
     @property
     def all_sides(self) -> tuple[Side, ...]:
         """Both sides, and those of the hypotheses."""
-        return (self.left, self.right, *(side for pair in self.where for side in pair))
+        assumed = (side for pair in self.where for side in pair)
+        return (self.left, self.right, *assumed, *self.valued)
 
     def broken(self, arrays: Mapping[str, Array], scalars: Sizes) -> Iterator[str]:
         """What is assumed and does not hold of these numbers."""
+        for side in self.valued:
+            if side.is_refused(scalars):
+                yield f"that {side.text or side.meaning} has a value does not hold"
         for one, other in self.where:
             if not compared(one, other, arrays, scalars).agree:
                 yield f"{one.text or one.meaning} = {other.text or other.meaning} does not hold"
