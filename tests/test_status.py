@@ -160,7 +160,7 @@ def test_the_status_of_a_verdict(verdict: str, holds: bool, status: int) -> None
 
 def test_a_proof_with_a_broken_link_is_not_settled() -> None:
     row, yes = Identity("", "", "A = B", "", "", for_all=False), sized("equal")
-    broken = Link(None, None, "magic", yes, applies=False)
+    broken = Link(None, None, "shift", sized("undecided"))
     assert status_of(Proof(row, yes, (broken,), 0.0, None, None)) == Status.UNSETTLED
 
 

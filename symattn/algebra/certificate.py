@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from itertools import pairwise
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -27,7 +26,6 @@ from symattn.algebra.claims import (
     Goal,
     Pair,
     Slope,
-    _same_shape,
     cases,
     decoded,
     goal_of,
@@ -36,6 +34,7 @@ from symattn.algebra.claims import (
     opaque,
     permutations_in,
     read_size,
+    same_shape,
     turned_around,
     used,
 )
@@ -75,7 +74,7 @@ class Letters(Sums):
                 head = self.at(matrix.head, env or {})
                 if name in self.here.means:
                     return self.entry(self.here.means[name], i, j, head)
-                return single(("entry", name, i, j, head))
+                return single(Atom("entry", name, (i, j, head)))
             case _ if matrix.free_symbols & set(env or {}):
                 raise Refused("an inverse or a derivative that depends on an index")
             case sympy.Inverse():
@@ -89,7 +88,7 @@ class Letters(Sums):
             case sympy.MatrixSymbol(name=name) if name in self.permuted:  # p_ij is 1 for j = π(i)
                 return self.delta(j, place(name, i, 0))
             case sympy.MatrixSymbol(name=name):
-                return single(("entry", name, i, j))
+                return single(Atom("entry", name, (i, j)))
         raise Refused(f"an entry of {type(matrix).__name__} is not covered")
 
     def derived(self, poly: Poly, name: str, i: Form, j: Form) -> Poly:
@@ -111,18 +110,18 @@ class Letters(Sums):
         if "⁻¹" not in text and not re.search(rf"(?<![\w']){re.escape(name)}\[", text):
             return {}
         match atom:
-            case ("entry", other, row, column) if other == name:
+            case Atom("entry", other, (row, column)) if other == name:
                 return times(self.delta(row, i), self.delta(column, j))
-            case ("exp", mono):
-                return times(single(atom), self.derived({mono: Fraction(1)}, name, i, j))
-            case ("sum", *_):
+            case Atom("exp"):
+                return times(single(atom), self.derived(dict(atom.terms), name, i, j))
+            case Atom("sum"):
                 bound, mono = self.opened(atom)
                 return self.summed(bound, self.derived({mono: Fraction(1)}, name, i, j))
-            case ("poly", items):
-                return self.derived(dict(items), name, i, j)
-            case ("fn", "ln", items):
-                inner = self.derived(dict(items), name, i, j)
-                return times(inner, self.power(dict(items), Fraction(-1)))
+            case Atom("poly"):
+                return self.derived(dict(atom.terms), name, i, j)
+            case Atom("fn", "ln"):
+                inner = self.derived(dict(atom.terms), name, i, j)
+                return times(inner, self.power(dict(atom.terms), Fraction(-1)))
         raise Refused(f"{text[:60]} is not differentiated")
 
     def inverse(self, base: MatrixExpr, i: Form, j: Form) -> Poly | None:
@@ -137,7 +136,7 @@ class Letters(Sums):
                 for turned in (False, True):
                     self.units[base.name, turned, name, turned] = size
                     self.units[name, turned, base.name, turned] = size
-                return single(("entry", name, i, j))
+                return single(Atom("entry", name, (i, j)))
             case Diagonal():
                 return times(
                     self.delta(i, j), self.divisor(self.some(self.entry(base, i, i)), None)
@@ -157,7 +156,7 @@ class Letters(Sums):
                     return self.entry(turned, i, j)
         if {letter.name for letter in base.atoms(sympy.MatrixSymbol)} & {*self.here.means}:
             raise Refused("the inverse of a sum with letters that are defined")
-        return single(("entry", f"({sympy.srepr(base)})⁻¹", i, j))
+        return single(Atom("entry", f"({sympy.srepr(base)})⁻¹", (i, j)))
 
     def scalar(self, value: sympy.Expr, env: Env | None = None) -> Poly:
         """A SymPy scalar, also of indices."""
@@ -172,7 +171,7 @@ class Letters(Sums):
             case sympy.Rational():
                 return constant(Fraction(int(value.p), int(value.q)))
             case sympy.Symbol():
-                return single(("name", value.name, value.is_positive is True))
+                return single(Atom("positive" if value.is_positive else "name", value.name))
             case sympy.Add():
                 return plus(*(self.scalar(term, env) for term in value.args))
             case sympy.Mul():
@@ -192,7 +191,7 @@ class Letters(Sums):
         if value is sympy.S.Exp1:
             return self.exp(constant(1))
         if value is sympy.S.Pi:
-            return single(("name", "π", True))
+            return single(Atom("positive", "π"))
         raise Refused(f"{type(value).__name__} is not covered")
 
 
@@ -489,7 +488,7 @@ class Replay:
                 factors = [base, sympy.Inverse(base)]
                 one = sympy.MatMul(*(factors if kind == "inverse" else factors[::-1]))
                 other = sympy.Identity(base.shape[0])
-        if not isinstance(one, MatrixExpr) or not _same_shape(one, other):
+        if not same_shape(one, other):
             raise Refused("this is not an equation of matrices")
         if turned:
             one, other = sympy.Transpose(one), sympy.Transpose(other)
@@ -500,10 +499,8 @@ class Replay:
         out = []
         for middle in (one, other):
             factors = [f for f in (around[0], middle, around[1]) if f is not None]
-            for a, b in pairwise(factors):
-                if a.shape[1] != b.shape[0]:
-                    raise Refused("the cofactors do not fit")
-            if (factors[0].shape[0], factors[-1].shape[1]) != tuple(shape):
+            sizes = [shape[0], *(size for factor in factors for size in factor.shape), shape[1]]
+            if sizes[::2] != sizes[1::2]:  # where factors meet, and at both ends
                 raise Refused("the cofactors do not fit")
             out.append(sympy.MatMul(*factors) if len(factors) > 1 else factors[0])
         return out[0], out[1]

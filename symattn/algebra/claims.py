@@ -111,9 +111,9 @@ class Goal:
 
     @property
     def parts(self) -> list[sympy.Basic]:
-        """All expressions: sides, equations and steps."""
+        """All expressions: sides, steps and equations."""
         equations = [side for pair in self.where for side in pair]
-        return [self.left, self.right, *equations, *(e for s in self.steps for _, e in s)]
+        return [self.left, self.right, *(e for s in self.steps for _, e in s), *equations]
 
     def check_letters(self) -> None:
         """Refuse letters of two shapes, products that do not fit, equations about steps."""
@@ -372,7 +372,7 @@ def meant(
             return one, other
         case "letter" if isinstance(one, sympy.MatrixSymbol | sympy.Transpose):
             letter = one.arg if isinstance(one, sympy.Transpose) else one
-            if not isinstance(letter, sympy.MatrixSymbol) or not _same_shape(one, other):
+            if not isinstance(letter, sympy.MatrixSymbol) or not same_shape(one, other):
                 raise Refused("this equation defines no letter")
             value = sympy.Transpose(other) if isinstance(one, sympy.Transpose) else other
             if letter.name in means or letter.name in reached(value, means):
@@ -402,8 +402,10 @@ def meant(
     raise Refused(f"an equation cannot be used as a {kind}")
 
 
-def _same_shape(one: sympy.Basic, other: sympy.Basic) -> bool:
-    return isinstance(other, MatrixExpr) and tuple(one.shape) == tuple(other.shape)
+def same_shape(one: sympy.Basic, other: sympy.Basic) -> bool:
+    """Whether both are matrices of one shape."""
+    matrices = isinstance(one, MatrixExpr) and isinstance(other, MatrixExpr)
+    return matrices and tuple(one.shape) == tuple(other.shape)
 
 
 def reached(value: sympy.Basic, means: Mapping[str, MatrixExpr]) -> set[str]:

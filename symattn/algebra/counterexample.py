@@ -12,10 +12,12 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from symattn.algebra.claims import Slope
 from symattn.arithmetic.balls import BALLS, Balls
 from symattn.arithmetic.base import Arithmetic, Array, Ground, filled
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.derivations import Derivation
+from symattn.derivatives.rules import change
 from symattn.errors import SymattnError
 from symattn.evaluate.walk import Program, program_of, program_of_step
 from symattn.nodes.heads import Head
@@ -66,12 +68,11 @@ def _listed(value: Ground | Array) -> str:
 class Side:
     """One side: an expression, or a derivation whose last step is meant.
 
-    `needs` are scalars that have to be ≥ 0 for the side to have a value. `text` is the side as it
-    was written, if it was, and `spare` are the shapes in it that no letter tells.
+    `text` is the side as it was written, if it was, and `spare` are the shapes in it that no letter
+    tells.
     """
 
     meaning: Meaning
-    needs: tuple[sympy.Expr, ...] = ()
     text: str = ""
     spare: tuple[tuple[sympy.Expr, sympy.Expr], ...] = ()
 
@@ -87,7 +88,8 @@ class Side:
             known = self.meaning.sizes
             for item in self.meaning.inputs:
                 shape = tuple(sympy.sympify(size, strict=True).subs(known) for size in item.shape)
-                out[item.letter] = Letter(shape, item.count, heads=known.get(item.count))
+                count = item.count if item.count is None else item.count.subs(known)
+                out[item.letter] = Letter(shape, count)
         else:
             expressions = [self.meaning]
             for symbol in sorted(self._symbols(), key=str):
@@ -112,15 +114,24 @@ class Side:
         """The scalar symbols, sizes included."""
         if isinstance(self.meaning, Derivation):
             return {s for s in self.meaning.size_symbols if s not in self.meaning.sizes}
-        found = {
-            s for s in getattr(self.meaning, "free_symbols", ()) if isinstance(s, sympy.Symbol)
-        }
-        found |= {s for need in self.needs for s in need.free_symbols}
-        return found
+        symbols = getattr(self.meaning, "free_symbols", ())
+        return {symbol for symbol in symbols if isinstance(symbol, sympy.Symbol)}
 
     def is_refused(self, sizes: Sizes) -> bool:
-        """Whether these scalars leave the side without a value."""
-        return any(bool(ball(need.subs(sizes)) < 0) for need in self.needs)
+        """Whether these scalars leave the side without a value, as √x² has none for x < 0."""
+        return any(bool(ball(inner.subs(sizes)) < 0) for inner in self.inside_roots)
+
+    @cached_property
+    def inside_roots(self) -> Sequence[sympy.Expr]:
+        """The numbers of which roots and logarithms are taken, the inner ones first."""
+        if not isinstance(self.meaning, sympy.Basic):
+            return ()
+        return [
+            part.args[0]
+            for part in sympy.postorder_traversal(self.meaning)
+            if isinstance(part, sympy.log)
+            or (isinstance(part, sympy.Pow) and part.exp.is_Rational and not part.exp.is_Integer)
+        ]
 
     def value(self, given: Mapping[str, Array], arithmetic: Arithmetic, sizes: Sizes) -> Array:
         """The value in an arithmetic."""
@@ -131,6 +142,8 @@ class Side:
             for step in self.meaning.steps:
                 values[step.letter] = _of_step(step, known)(values.__getitem__, arithmetic)
             return values[self.meaning.steps[-1].letter]
+        if isinstance(self.meaning, Slope):
+            return _differentiated(self.meaning, given, arithmetic, sizes)
         if isinstance(self.meaning, sympy.MatrixBase | sympy.MatrixExpr):
             meaning = self.meaning
             if _is_explicit(meaning):  # its entries may hold scalars
@@ -139,6 +152,25 @@ class Side:
             return _program(meaning, frozenset(sizes.items()))(given.__getitem__, arithmetic)
         scalar = sympy.sympify(self.meaning, strict=True).subs(sizes)
         return arithmetic.array(filled((1, 1), [scalar]))
+
+
+def _differentiated(
+    slope: Slope, given: Mapping[str, Array], arithmetic: Arithmetic, sizes: Sizes
+) -> Array:
+    """How a number changes with each entry of a letter, forwards."""
+    letter = slope.letter
+    along = sympy.MatrixSymbol(f"∂{letter.name}", *letter.shape)
+    changed = change(slope.expr, lambda one: along if one == letter else None)
+    out = arithmetic.array(np.full(given[letter.name].shape, sympy.S.Zero))
+    if changed is None:
+        return out
+    program = _program(changed, frozenset(sizes.items()))
+    for place in np.ndindex(*out.shape):
+        unit = np.full(out.shape, sympy.S.Zero)
+        unit[place] = sympy.S.One
+        values = {**given, along.name: arithmetic.array(unit)}
+        out[place] = program(values.__getitem__, arithmetic).item()
+    return out
 
 
 @lru_cache(maxsize=256)
@@ -159,22 +191,22 @@ def _program(meaning: Meaning, sizes: frozenset[tuple[sympy.Symbol, sympy.Expr]]
 
 @dataclass(frozen=True)
 class Letter:
-    """A matrix that is given: rows and columns, the size that counts its heads, whether boolean.
-
-    `heads` is how many there are, where that is known.
-    """
+    """A matrix that is given: rows and columns, the size that counts its heads, whether boolean."""
 
     shape: tuple[sympy.Expr, ...]
     count: sympy.Expr | None = None
     boolean: bool = False
-    heads: int | None = None
+
+    def __str__(self) -> str:
+        heads = "" if self.count is None else f" for each of {self.count} heads"
+        return " × ".join(map(str, self.shape)) + heads
 
     def dims(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape in numbers, with the heads before it."""
         rows, columns = (int(sympy.sympify(size, strict=True).subs(sizes)) for size in self.shape)
         if self.count is None:
             return rows, columns
-        return self.heads or int(self.count.subs(sizes)), rows, columns
+        return int(self.count.subs(sizes)), rows, columns
 
 
 def broadcast(left: Array, right: Array) -> tuple[Array, Array]:
@@ -244,13 +276,14 @@ def _values(
     try:
         if any(side.is_refused(sizes) for side in sides):
             return None
-        arrays = {name: _balls(value) for name, value in given.items() if name in letters}
+        arrays = {name: in_balls(value) for name, value in given.items() if name in letters}
         return [side.value(arrays, arithmetic, sizes) for side in sides]
     except SymattnError:
         return None
 
 
-def _balls(value: Array) -> Array:
+def in_balls(value: Array) -> Array:
+    """Numbers in balls, which those that hypotheses define are already."""
     return value if value.size and isinstance(value.flat[0], flint.arb) else BALLS.array(value)
 
 

@@ -31,11 +31,9 @@ from symattn.algebra.inequalities import reason as reason_of_bounds
 from symattn.algebra.kinds import Data
 from symattn.algebra.proof_lines import Exposition, exposition
 from symattn.algebra.refute import (
-    chosen_sizes,
     is_refuted,
     refuted,
     sizes_of,
-    small_sizes,
     smallest,
     trial_sizes,
 )
@@ -375,7 +373,7 @@ def _side(one: Meaning, texts: Iterator[Written]) -> Side:
     if not isinstance(one, str):
         return Side(_meant(one))
     found = next(texts)
-    return Side(found.meaning, found.needs, one, found.spare)
+    return Side(found.meaning, one, found.spare)
 
 
 def _check_shapes(statement: Statement) -> None:
@@ -412,10 +410,9 @@ def _substituted(statement: Statement) -> Statement:
                     f"where: {name} = {value} is not a size; give a positive whole number"
                 )
             others = tuple(pair for pair in statement.where if pair != (one, two))
-            left = replace(statement.left, needs=statement.left.needs + one.needs + two.needs)
-            return _substituted(
-                _with_value(replace(statement, left=left, where=others), name, value)
-            )
+            valued = [side for side in (one, two) if side.inside_roots]
+            known = replace(statement, where=others, valued=(*statement.valued, *valued))
+            return _substituted(_with_value(known, name, value))
     return statement
 
 
@@ -432,12 +429,14 @@ def _with_value(statement: Statement, name: sympy.Basic, value: sympy.Basic) -> 
         return put_in(meaning, {name: value})
 
     def side_of(side: Side) -> Side:
-        return Side(value_of(side.meaning), tuple(map(value_of, side.needs)))
+        return Side(value_of(side.meaning))
 
     sides = [side_of(side) for side in (statement.left, statement.right)]
     where = tuple((side_of(a), side_of(b)) for a, b in statement.where)
-    chain = tuple(map(value_of, statement.chain))
-    return replace(statement, left=sides[0], right=sides[1], where=where, chain=chain)
+    chain, valued = tuple(map(value_of, statement.chain)), tuple(map(side_of, statement.valued))
+    return replace(
+        statement, left=sides[0], right=sides[1], where=where, chain=chain, valued=valued
+    )
 
 
 def _check_steps(statement: Statement) -> None:
@@ -696,7 +695,7 @@ class _Question:
         if found_at is not None:
             why, partial = found_at
             return Equality("equal", _at_given(statement, given), why, partial=partial)
-        chosen, hint = self.chosen(), hint_of(missing)
+        chosen, hint = next(trial_sizes(statement, self.symbols, given)), hint_of(missing)
         where = _sizes_text(statement, chosen)
         found_at = None if self.fixed else _proven_at(statement, chosen, self.steps)
         if found_at is not None:
@@ -706,14 +705,6 @@ class _Question:
         if found.counterexample is not None:
             return self.different(chosen, found.counterexample)
         return Equality("undecided", where, missing, hint=hint)
-
-    def chosen(self) -> dict[sympy.Symbol, int]:
-        """The sizes to decide at: those that are given, and others for the rest."""
-        if self.fixed:
-            return self.given
-        of_two = self.statement.joint is not None
-        usual = small_sizes(self.symbols) if of_two else chosen_sizes(self.statement, self.symbols)
-        return {**usual, **self.given}
 
 
 def _proven_at(

@@ -48,7 +48,7 @@ class Signs(Scope):
     def primitive(self, poly: Poly) -> tuple[Mono, Poly, Fraction]:
         """Common factors, the rest whose first coefficient is 1, and a number."""
         shared: dict[Atom, Fraction] = {}
-        for atom in {a for mono in poly for a, _ in mono if a[0] not in ("δ", "prime")}:
+        for atom in {a for mono in poly for a, _ in mono if a.kind not in ("δ", "prime")}:
             shared[atom] = min(dict(mono).get(atom, Fraction(0)) for mono in poly)
         content = frozenset((atom, p) for atom, p in shared.items() if p)
         back = frozenset((atom, -p) for atom, p in content)
@@ -59,29 +59,25 @@ class Signs(Scope):
     def is_positive(self, atom: Atom) -> bool:
         """Whether an atom is above 0; a sum is where it is not empty."""
         match atom:
-            case ("exp" | "prime", _):
+            case Atom("exp" | "prime" | "positive"):
                 return True
-            case ("size", name):
+            case Atom("size", name):
                 return self.here.is_filled(name)
-            case ("name", _, positive):
-                return bool(positive)
-            case ("entry", name, _, _):
+            case Atom("entry", name, (_, _)):
                 return name in self.positive
-            case ("sum", _, mono):
-                return all(self.is_positive(inner) for inner, _ in mono)
-            case ("poly", items):
-                return all(c > 0 and all(self.is_positive(a) for a, _ in m) for m, c in items)
+            case Atom("sum" | "poly"):
+                return all(c > 0 and all(map(self.is_positive, dict(m))) for m, c in atom.terms)
         return False
 
     def is_nonnegative(self, atom: Atom) -> bool:
         """Whether an atom is ≥ 0."""
         match atom:
-            case ("δ" | "first" | "size", *_) | ("fn", "abs", _):
+            case Atom("δ" | "first" | "size") | Atom("fn", "abs"):
                 return True
-            case ("sum", _, mono):
-                return self.is_square(mono)
-            case ("poly", items):
-                return self.all_nonnegative(dict(items))
+            case Atom("sum"):
+                return self.is_square(atom.mono)
+            case Atom("poly"):
+                return self.all_nonnegative(dict(atom.terms))
         return self.is_positive(atom)
 
     def is_square(self, mono: Mono) -> bool:
@@ -114,7 +110,7 @@ class Signs(Scope):
             for atom, p in atoms_of(mono) if c > 0 else ():
                 rest = mono - {(atom, p)}
                 if atom[:2] == ("fn", "abs") and p == 1 and self.is_square(rest):
-                    inner = times({rest: Fraction(1)}, dict(atom[2]))
+                    inner = times({rest: Fraction(1)}, dict(atom.terms))
                     known += [plus({mono: Fraction(1)}, scaled(inner, s)) for s in (1, -1)]
         for one in [*known, None]:
             less = {mono: c for mono, c in poly.items() if c <= 0 or not self.is_square(mono)}
@@ -144,13 +140,12 @@ class Signs(Scope):
     def is_filled(self, atom: Atom, inside: Mapping[str, Form] = {}) -> bool:
         """Whether the sums in a positive atom have something to sum, within other sums' ranges."""
         match atom:
-            case ("poly", items):
-                return all(self.is_filled(a, inside) for mono, _ in items for a, _ in mono)
-            case ("sum", bound, mono):
-                within = {**inside, **dict(bound)}
-                least = (plus_form(size, number(-1)) for _, size in bound)
+            case Atom("sum" | "poly"):
+                within = {**inside, **dict(atom.bound)}
+                least = (plus_form(size, number(-1)) for _, size in atom.bound)
                 full = all(self.nonnegative(one, within) for one in least)
-                return full and all(self.is_filled(inner, within) for inner, _ in mono)
+                parts = (part for mono, _ in atom.terms for part, _ in mono)
+                return full and all(self.is_filled(part, within) for part in parts)
         return True
 
 
@@ -161,7 +156,7 @@ class Functions(Signs):
         """A rational power; of a root all factors that leave it are ≥ 0."""
         if abs(p) > MOST_POWER:
             raise Refused("a power is too large")
-        if p < 0 and any(atom[0] in ("δ", "first") for mono in poly for atom, _ in mono):
+        if p < 0 and any(atom.kind in ("δ", "first") for mono in poly for atom, _ in mono):
             raise Refused("division by something that is 0 off a diagonal")
         if p.denominator == 1 and p >= 0:
             return reduce(times, [poly] * int(p), constant(1))
@@ -174,7 +169,9 @@ class Functions(Signs):
             return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
         content, rest, lead = self.primitive(poly)
         outside = settled({atom: q * p for atom, q in content})
-        return scaled(times(outside, single(("poly", frozenset(rest.items())), p)), lead ** int(p))
+        return scaled(
+            times(outside, single(Atom("poly", terms=frozenset(rest.items())), p)), lead ** int(p)
+        )
 
     def divisor(self, below: Poly, empty: sympy.Expr | None) -> Poly:
         """1 over what is not 0, or is said not to be."""
@@ -198,11 +195,13 @@ class Functions(Signs):
             if atom in alone or q.denominator != 1 or self.is_nonnegative(atom):
                 out = times(out, settled({atom: q * p}))
             else:  # x³ is x² x
-                out = times(out, settled({("fn", "abs", items_of(atom)): (q - q % 2) * p}))
+                out = times(
+                    out, settled({Atom("fn", "abs", terms=items_of(atom)): (q - q % 2) * p})
+                )
                 inside = times(inside, single(atom, q % 2) if q % 2 else constant(1))
         if inside == constant(1):
             return out
-        return times(out, settled({("poly", frozenset(inside.items())): p}))
+        return times(out, settled({Atom("poly", terms=frozenset(inside.items())): p}))
 
     def absolute(self, poly: Poly) -> Poly:
         """|poly|: what is ≥ 0 leaves it, and |−p| is |p|."""
@@ -212,7 +211,7 @@ class Functions(Signs):
         out = constant(abs(lead))
         for atom, p in atoms_of(content):
             leaves = self.is_square(frozenset({(atom, p)}))
-            size = atom if leaves else ("fn", "abs", items_of(atom))
+            size = atom if leaves else Atom("fn", "abs", terms=items_of(atom))
             out = times(out, settled({size: p}))
         for sign in (1, -1):
             if self.all_nonnegative(scaled(rest, sign)):
@@ -223,16 +222,16 @@ class Functions(Signs):
         """E to a polynomial is a product over its terms."""
         out = constant(1)
         for mono, c in poly.items():
-            condition = frozenset(pair for pair in mono if pair[0][0] == "δ")
+            condition = frozenset(pair for pair in mono if pair[0].kind == "δ")
             if condition:  # e^{[i = j] x} is 1 + [i = j] (e^x − 1)
                 more = plus(self.exp({mono - condition: c}), constant(-1))
                 out = times(out, plus(constant(1), times({condition: Fraction(1)}, more)))
                 continue
             logarithm = next(iter(mono)) if len(mono) == 1 else None
             if logarithm and logarithm[0][:2] == ("fn", "ln") and logarithm[1] == 1:
-                out = times(out, self.power(dict(logarithm[0][2]), c))  # e^{q ln x} is x^q
+                out = times(out, self.power(dict(logarithm[0].terms), c))  # e^{q ln x} is x^q
                 continue
-            out = times(out, single(("exp", mono), c))
+            out = times(out, single(Atom("exp", terms=frozenset({(mono, Fraction(1))})), c))
         return out
 
     def cos_sin(self, angle: Poly) -> tuple[Poly, Poly]:
@@ -259,8 +258,8 @@ class Functions(Signs):
             if c > 0 and len(odd) < 2:
                 out = [scaled(function("ln", constant(prime)), turns) for prime, turns in primes(c)]
                 for atom, p in atoms_of(mono):
-                    if atom[0] == "exp":
-                        out.append({atom[1]: p})
+                    if atom.kind == "exp":
+                        out.append({atom.mono: p})
                     else:
                         out.append(scaled(function("ln", self.absolute(single(atom))), p))
                 return plus(*out)
@@ -310,7 +309,7 @@ class Functions(Signs):
 
 def items_of(atom: Atom) -> Items:
     """The terms of an atom, which may be a polynomial."""
-    return atom[1] if atom[0] == "poly" else frozenset(single(atom).items())
+    return atom.terms if atom.kind == "poly" else frozenset(single(atom).items())
 
 
 class Lines(Functions):
@@ -326,9 +325,11 @@ class Lines(Functions):
             return self.delta(at, number(0))
         inner = times(inner, self.power(self.scale(inner, index, True), Fraction(-1)))
         (mono, c), *more = inner.items()
-        if c == 1 and not more and all(atom[0] == "exp" for atom, _ in mono):
-            return self.first(at, {atom[1]: p for atom, p in mono}, index, size)
-        return single(("first", at, self.named_line("argmax", inner, index, size)))
+        if c == 1 and not more and all(atom.kind == "exp" for atom, _ in mono):
+            return self.first(at, {atom.mono: p for atom, p in mono}, index, size)
+        return single(
+            self.named_line("argmax", inner, index, size)._replace(kind="first", places=(at,))
+        )
 
     def largest(self, name: str, parts: Parts) -> Poly | None:
         """The largest entry of a line, or its τ; entries of −∞ have no part in it."""
@@ -340,9 +341,7 @@ class Lines(Functions):
                 if not self.nonnegative(plus_form(count, number(-1))):
                     raise Refused("a row that may be empty")
                 lines.append(self.line(name, poly, index, count) if index else poly)
-        if (len(lines) > 1 and name != "max") or (
-            name != "max" and any(not i for _, ((i, _),) in parts)
-        ):
+        if name != "max" and (len(lines) > 1 or any(not i for _, ((i, _),) in parts)):
             raise Refused(f"{name} of a row in parts")
         out = lines[0] if lines else None
         for other in lines[1:]:  # max(a, b) = (a + b + |a − b|)/2
@@ -363,8 +362,8 @@ class Lines(Functions):
             factor = self.scale(inner, index)
             inner = times(inner, self.power(factor, Fraction(-1)))
             ((mono, c), *more) = inner.items()
-            if c == 1 and not more and all(atom[0] == "exp" for atom, _ in mono):
-                top = self.line(name, {atom[1]: p for atom, p in mono}, index, size)
+            if c == 1 and not more and all(atom.kind == "exp" for atom, _ in mono):
+                top = self.line(name, {atom.mono: p for atom, p in mono}, index, size)
                 return plus(times(factor, self.exp(top)), outer)  # e^x grows with x
         return plus(times(factor, single(self.named_line(name, inner, index, size))), outer)
 
@@ -394,4 +393,4 @@ class Lines(Functions):
                 turned = (place(letter, variable(new), back) for back in (0, 1))
                 ways = [items, *(renamed_items(items, {new: one}) for one in turned)]
                 items = min(ways, key=lambda one: (len(text_of(dict(one))), text_of(dict(one))))
-        return ("line", name, (new, size), items)
+        return Atom("line", name, (), ((new, size),), items)

@@ -16,7 +16,6 @@ from symattn.algebra.counterexample import Letter, Meaning, Side, Sizes, compare
 from symattn.algebra.forms import Refused
 from symattn.arithmetic.base import Array
 from symattn.errors import SymattnError
-from symattn.nodes.base import shape_of
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,8 @@ class Statement:
     joint: Joint | None = None
     #: Whether the left side is said to be at most the right one, entry by entry, not equal to it.
     at_most: bool = False
+    #: The roots that stand for numbers, which have to have a value: c ≥ 0 where T = √c.
+    valued: tuple[Side, ...] = ()
 
     def between(self, left: Side, right: Side) -> Statement:
         """The statement about two expressions under the same hypotheses."""
@@ -50,10 +51,14 @@ class Statement:
     @property
     def all_sides(self) -> tuple[Side, ...]:
         """Both sides, and those of the hypotheses."""
-        return (self.left, self.right, *(side for pair in self.where for side in pair))
+        assumed = (side for pair in self.where for side in pair)
+        return (self.left, self.right, *assumed, *self.valued)
 
     def broken(self, arrays: Mapping[str, Array], scalars: Sizes) -> Iterator[str]:
         """What is assumed and does not hold of these numbers."""
+        for side in self.valued:
+            if side.is_refused(scalars):
+                yield f"that {side.text or side.meaning} has a value does not hold"
         for one, other in self.where:
             if not compared(one, other, arrays, scalars).agree:
                 yield f"{one.text or one.meaning} = {other.text or other.meaning} does not hold"
@@ -70,39 +75,17 @@ class Statement:
         out: dict[str, Letter] = {}
         for side in self.all_sides:
             for name, letter in side.letters().items():
-                if name in out and out[name].shape != letter.shape:
+                before = out.get(name, letter)
+                if (before.shape, before.count) != (letter.shape, letter.count):
                     raise SymattnError(
-                        f"{name}: is {_dims(out[name])} in one place and {_dims(letter)} in another"
+                        f"{name}: is {before} in one place and {letter} in another; these are "
+                        "different inputs"
                     )
-                if name in out and out[name].count != letter.count:
-                    raise SymattnError(
-                        f"{name}: is one for each head in one place and shared in another; "
-                        "these are different inputs"
-                    )
-                if name in out and out[name].heads != letter.heads:
-                    one, other = (str(has.heads or has.count) for has in (out[name], letter))
-                    raise SymattnError(
-                        f"{name}: is one for each of {one} heads in one place and of {other} "
-                        "in another; these are different inputs"
-                    )
-                boolean = letter.boolean or (name in out and out[name].boolean)
-                out[name] = replace(letter, boolean=boolean)
+                out[name] = replace(letter, boolean=letter.boolean or before.boolean)
         return out
 
 
-def _dims(letter: Letter) -> str:
-    return " × ".join(map(str, letter.shape))
-
-
 # ---- what an equation says ---------------------------------------------------------------------
-
-
-def same_shape(one: Meaning, two: Meaning) -> bool:
-    """Whether both are matrices of one shape."""
-    if not isinstance(one, MatrixExpr) or not isinstance(two, MatrixExpr | sympy.MatrixBase):
-        return False
-    pairs = zip(shape_of(one), shape_of(two), strict=True)
-    return all(sympy.expand(a - b) == 0 for a, b in pairs)
 
 
 @dataclass(frozen=True)

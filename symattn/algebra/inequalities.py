@@ -23,6 +23,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.bounds import (
     INEQUALITY,
+    RULES,
     Claim,
     Step,
     along,
@@ -65,9 +66,9 @@ from symattn.nodes.written import spread
 #: What gives the value of an expression for some numbers.
 Numbers: TypeAlias = Callable[[Side], Array | None]
 
-#: The most facts about one expression, the deepest that differences are looked into for a sign,
-#: the largest denominator of a multiple, how far numbers may be from a solution, and from 0.
-_MOST_FACTS, _MOST_DEPTH, _MOST_BELOW, _CLOSE, _MOST = 60, 4, 1000, 1e-9, 1e100
+#: The most facts about one expression, the largest denominator of a multiple, how far numbers may
+#: be from a solution, and from 0.
+_MOST_FACTS, _MOST_BELOW, _CLOSE, _MOST = 60, 1000, 1e-9, 1e100
 
 
 @dataclass(frozen=True)
@@ -212,12 +213,14 @@ class Prover:
             yield Fact(filled(low, expr), expr, "bound")
         if high is not None and constant(expr) is None:
             yield Fact(expr, filled(high, expr), "bound")
-        if isinstance(expr, MatrixExpr):
-            known = isinstance(expr, sympy.MatrixSymbol) and expr.name in self.positive
-        else:
-            known = bool(expr.is_nonnegative)
-        if known:
-            yield Fact(filled(sympy.S.Zero, expr), expr, "positive")
+        yield from self._above_zero(expr, "positive")
+
+    def _above_zero(self, expr: sympy.Basic, *rules: str) -> Iterator[Fact]:
+        """0 ≤ X, by rules that ask for nothing but X."""
+        for rule in rules:
+            fact = Fact(filled(sympy.S.Zero, expr), expr, rule)
+            if RULES[rule][1](Step(fact.claim, (), positive=self.positive)):
+                yield fact
 
     def _found(self, expr: sympy.Basic) -> Iterator[Fact]:
         spend()
@@ -303,21 +306,13 @@ class Prover:
         if kind in (sympy.HadamardProduct, sympy.Mul) and len(plain) == 2:
             yield from _squares(*plain)
 
-    def nonnegative(self, expr: sympy.Basic, depth: int = 0) -> Fact | None:
+    def nonnegative(self, expr: sympy.Basic) -> Fact | None:
         """0 ≤ X, if that is found."""
-        zero = filled(sympy.S.Zero, expr)
-        known = constant(expr)
-        if known is not None and known.is_Rational:
-            return Fact(zero, expr, "bound") if known >= 0 else None
-        if not isinstance(expr, MatrixExpr) and expr.is_nonnegative:
-            return Fact(zero, expr, "positive")
-        if isinstance(expr, sympy.HadamardProduct) and len({*expr.args}) == 1:
-            return Fact(zero, expr, "square")
-        for fact in self.facts(expr):
-            if fact.right == expr and (low := constant(fact.left)) is not None and low == 0:
+        for fact in (*self._above_zero(expr, "bound", "positive", "square"), *self.facts(expr)):
+            if fact.right == expr and constant(fact.left) == 0:
                 return fact
-        if isinstance(expr, sympy.MatAdd) and depth < _MOST_DEPTH:
-            return self.combined(zero, expr)
+        if isinstance(expr, sympy.MatAdd):
+            return self.combined(filled(sympy.S.Zero, expr), expr)
         return None
 
     # ---- combinations ----------------------------------------------------------------------------

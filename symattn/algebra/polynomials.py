@@ -48,32 +48,12 @@ def scaled(poly: Poly, value: Fraction | int) -> Poly:
     return {mono: c * value for mono, c in poly.items()} if value else {}
 
 
-def parts(atom: Atom) -> tuple[tuple[Form, ...], frozenset[str], list[Atom]]:
-    """What an atom is made of: linear forms, the indices it binds, and atoms."""
-    match atom:
-        case ("entry", _, *places) | ("δ", *places):
-            return tuple(places), frozenset(), []
-        case ("index", name):
-            return (variable(name),), frozenset(), []
-        case ("exp", mono):
-            return (), frozenset(), [inner for inner, _ in mono]
-        case ("sum", sizes, mono):
-            bound = frozenset(name for name, _ in sizes)
-            return tuple(size for _, size in sizes), bound, [inner for inner, _ in mono]
-        case ("first", at, line):
-            return (at,), frozenset(), [line]
-        case ("line", _, (index, size), items):
-            return (size,), frozenset({index}), [inner for mono, _ in items for inner, _ in mono]
-        case ("poly" | "fn", *_, items):
-            return (), frozenset(), [inner for mono, _ in items for inner, _ in mono]
-    return (), frozenset(), []
-
-
 @lru_cache(maxsize=65536)
 def indices(atom: Atom) -> frozenset[str]:
     """The indices that an atom depends on."""
-    forms, bound, atoms = parts(atom)
-    return frozenset().union(*map(names, forms), *map(indices, atoms)) - bound
+    within = [*map(indices_of, dict(atom.terms)), *(names(size) for _, size in atom.bound)]
+    free = frozenset[str]().union(*within) - {name for name, _ in atom.bound}
+    return free.union(*map(names, atom.places))
 
 
 def indices_of(mono: Mono) -> frozenset[str]:
@@ -84,31 +64,19 @@ def indices_of(mono: Mono) -> frozenset[str]:
 @lru_cache(maxsize=65536)
 def height(atom: Atom) -> int:
     """How deep sums and lines are nested in an atom."""
-    _, bound, atoms = parts(atom)
-    return bool(bound) + max(map(height, atoms), default=0)
+    inside = (height(inner) for mono, _ in atom.terms for inner, _ in mono)
+    return bool(atom.bound) + max(inside, default=0)
 
 
 def renamed(atom: Atom, new: Mapping[str, Form]) -> Atom:
     """An atom with its free indices exchanged for others, and nothing else changed."""
     if not indices(atom) & set(new):
         return atom
-    match atom:
-        case ("entry", name, *places):
-            return ("entry", name, *(put(at, new) for at in places))
-        case ("index", name):
-            ((other, _),) = new[name]
-            return ("index", other)
-        case ("δ", one, other):
-            return ("δ", *sorted((put(one, new), put(other, new)), key=form_text))
-        case ("exp", mono):
-            return ("exp", renamed_mono(mono, new))
-        case ("sum", sizes, mono):
-            return ("sum", tuple((n, put(s, new)) for n, s in sizes), renamed_mono(mono, new))
-        case ("line", name, (index, size), items):
-            return ("line", name, (index, put(size, new)), renamed_items(items, new))
-        case ("first", at, line):
-            return ("first", put(at, new), renamed(line, new))
-    return (*atom[:-1], renamed_items(atom[-1], new))
+    places = [put(at, new) for at in atom.places]
+    if atom.kind == "δ":
+        places.sort(key=form_text)
+    bound = tuple((name, put(size, new)) for name, size in atom.bound)
+    return Atom(atom.kind, atom.name, tuple(places), bound, renamed_items(atom.terms, new))
 
 
 def renamed_mono(mono: Mono, new: Mapping[str, Form]) -> Mono:
@@ -118,8 +86,8 @@ def renamed_mono(mono: Mono, new: Mapping[str, Form]) -> Mono:
 
 def along_line(line: Atom, index: str) -> Poly:
     """The entries of a line, its index being this one."""
-    _, _, (own, _), items = line
-    return dict(renamed_items(items, {own: variable(index)}))
+    ((own, _),) = line.bound
+    return dict(renamed_items(line.terms, {own: variable(index)}))
 
 
 def renamed_items(items: Iterable[tuple[Mono, Fraction]], new: Mapping[str, Form]) -> Items:
@@ -131,17 +99,17 @@ def kept_part(atom: Atom, p: Fraction) -> tuple[Fraction, list[Poly]]:
     """What stays of atom^p as an atom's power, and the polynomials that are multiplied out."""
     whole = p.numerator // p.denominator
     match atom:
-        case ("δ" | "first", *_):
+        case Atom("δ" | "first"):
             return Fraction(1), []
-        case ("prime", value):
+        case Atom("prime", value):
             return p - whole, [constant(Fraction(value) ** whole)] if whole else []
-        case ("poly", items) if p >= 1:
-            return p - whole, [dict(items)] * whole
-        case ("fn", "abs", items) if p.denominator == 1 and abs(p) >= 2:
+        case Atom("poly") if p >= 1:
+            return p - whole, [dict(atom.terms)] * whole
+        case Atom("fn", "abs") if p.denominator == 1 and abs(p) >= 2:
             even = 2 * Fraction(int(p / 2))  # |x|³ is x² |x|
-            return p - even, [settled({("poly", items): even})]
-        case ("fn", "sin", items) if p.denominator == 1 and p >= 2:
-            square = plus(constant(1), scaled(single(("fn", "cos", items), 2), -1))
+            return p - even, [settled({Atom("poly", terms=atom.terms): even})]
+        case Atom("fn", "sin") if p.denominator == 1 and p >= 2:
+            square = plus(constant(1), scaled(single(atom._replace(name="cos"), 2), -1))
             return p % 2, [square] * int(p // 2)
     return p, []
 
@@ -178,17 +146,17 @@ def is_zero(poly: Poly) -> bool:
     A polynomial in a power goes before those that stand in it.
     """
     whole = [(p.numerator // p.denominator, atom) for mono in poly for atom, p in mono if p < 0]
-    divisors = [atom for _, atom in whole if atom[0] == "poly"]
+    divisors = [atom for _, atom in whole if atom.kind == "poly"]
     if not divisors:
         return not poly
     last = max(divisors, key=lambda atom: (len(spelled(atom)), spelled(atom)))
     power = -min(p for p, atom in whole if atom == last)
-    return not is_zero(dict(last[1])) and is_zero(times(poly, single(last, power)))
+    return not is_zero(dict(last.terms)) and is_zero(times(poly, single(last, power)))
 
 
 def function(name: str, inner: Poly) -> Poly:
     """A function of a polynomial as it is."""
-    return single(("fn", name, frozenset(inner.items())))
+    return single(Atom("fn", name, terms=frozenset(inner.items())))
 
 
 def atom_alone(poly: Poly) -> Atom | None:
@@ -209,7 +177,7 @@ def primes(value: Fraction) -> list[tuple[int, int]]:
 
 def power_of_number(value: Fraction, p: Fraction) -> Poly:
     """A positive rational to a power, along its primes."""
-    return settled({("prime", prime): p * turns for prime, turns in primes(value)})
+    return settled({Atom("prime", prime): p * turns for prime, turns in primes(value)})
 
 
 def form_poly(one: Form) -> Poly:
@@ -218,6 +186,9 @@ def form_poly(one: Form) -> Poly:
     for atom, c in one:
         if isinstance(atom, tuple):
             raise Refused("a permuted index or a quotient as a number")
-        kinds = (("index" if name[:1] == "#" else "size", name) for name in factors_of(atom))
-        out = plus(out, reduce(times, map(single, kinds), constant(c)))
+        factors = (
+            Atom("index", places=(variable(name),)) if name[:1] == "#" else Atom("size", name)
+            for name in factors_of(atom)
+        )
+        out = plus(out, reduce(times, map(single, factors), constant(c)))
     return out

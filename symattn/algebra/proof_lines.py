@@ -264,6 +264,7 @@ def product_of(factors: Sequence[r.Rule]) -> r.Rule:
     return _ONE if not kept else kept[0] if len(kept) == 1 else r.Times(kept)
 
 
+#: The kinds of atoms in the order in which they stand in a product.
 _KINDS = (
     *("prime", "size", "name", "δ", "first", "exp", "entry", "fn", "index", "line", "poly", "sum"),
 )
@@ -282,13 +283,10 @@ class Formulas:
         inverses: Mapping[str, MatrixExpr],
     ) -> None:
         self.hidden, self.inverses = dict(hidden), inverses
-        sides = [goal.left, goal.right]
-        sides += [expr for steps in goal.steps for _, expr in steps]
-        sides += [side for pair in goal.where for side in pair]
         found = [
             part
-            for side in sides
-            for part in sympy.preorder_traversal(side)
+            for one in goal.parts
+            for part in sympy.preorder_traversal(one)
             if isinstance(part, sympy.MatrixSymbol)
         ]
         self.matrices = {letter.name: hidden.get(letter, letter) for letter in found}
@@ -300,7 +298,7 @@ class Formulas:
             return _NEVER
         if len(poly) > 1:
             below = frozenset.intersection(
-                *(frozenset((a, p) for a, p in mono if p < 0 and a[0] != "exp") for mono in poly)
+                *(frozenset((a, p) for a, p in mono if p < 0 and a.kind != "exp") for mono in poly)
             )
             if below:
                 top = {mono - below: c for mono, c in poly.items()}
@@ -314,21 +312,21 @@ class Formulas:
         return c < 0, not known, known, [(str(self._order(a)), -p) for a, p in atoms_of(mono)]
 
     def _order(self, atom: Atom) -> Any:
-        rank = self.order.get(atom[1].rstrip("°⁻¹"), 99) if atom[0] == "entry" else 0
-        return _KINDS.index(atom[0]), rank, spelled(atom)
+        rank = self.order.get(atom.name.rstrip("°⁻¹"), 99) if atom.kind == "entry" else 0
+        return _KINDS.index(kind_of(atom)), rank, spelled(atom)
 
     def of_mono(self, mono: Mono, c: Fraction) -> r.Rule:
         """A product of powers with a number before it."""
         above: list[r.Rule] = []
         below: list[r.Rule] = []
-        exponent = [(inner, p) for (kind, inner, *_), p in atoms_of(mono) if kind == "exp"]
+        exponent = [(atom.mono, p) for atom, p in atoms_of(mono) if atom.kind == "exp"]
         exponent.sort(key=lambda term: self._rank(*term))
         for kind in _KINDS:
             if kind == "exp" and exponent:
                 above.append(r.Exp(total([self.of_mono(inner, p) for inner, p in exponent])))
                 continue
             for atom, p in sorted(mono, key=lambda pair: self._order(pair[0])):
-                if atom[0] == kind != "exp":
+                if kind_of(atom) == kind != "exp":
                     (above if p > 0 else below).append(self.powered(atom, abs(p)))
         number_ = [r.Const(sympy.Integer(abs(c.numerator)))] if abs(c.numerator) != 1 else []
         under = [r.Const(sympy.Integer(c.denominator))] if c.denominator != 1 else []
@@ -343,13 +341,13 @@ class Formulas:
         """An atom to a power > 0."""
         exponent = sympy.Rational(p.numerator, p.denominator)
         match atom:
-            case ("prime", value):
+            case Atom("prime", value):
                 return r.Const(sympy.Integer(value) ** exponent)
-            case ("size", name):
+            case Atom("size", name):
                 return r.Const(symbol(name) ** exponent)
-            case ("name", "π", _):
+            case Atom("positive", "π"):
                 return r.Const(sympy.pi**exponent)
-            case ("name", name, _):
+            case Atom("name" | "positive", name):
                 return r.Const(sympy.Symbol(name, positive=True) ** exponent)
         base = self.of_atom(atom)
         if p.denominator == 2:
@@ -361,25 +359,26 @@ class Formulas:
     def of_atom(self, atom: Atom) -> r.Rule:
         """An atom."""
         match atom:
-            case ("entry", name, i, j):
+            case Atom("entry", name, (i, j)):
                 return self.entry(name, i, j)
-            case ("δ", one, other):
+            case Atom("δ", places=(one, other)):
                 return self.delta(one, other)
-            case ("first", at, line):
-                return r.Cases(r.Ordinal(place_of(at)), "=", self.of_atom(line), _ONE, _ZERO)
-            case ("sum", sizes, mono):
-                body = self.of_mono(mono, Fraction(1))
-                for name, size in reversed(sizes):
+            case Atom("first", places=(at,)):
+                line = self.of_atom(atom._replace(kind="line", places=()))
+                return r.Cases(r.Ordinal(place_of(at)), "=", line, _ONE, _ZERO)
+            case Atom("sum"):
+                body = self.of_mono(atom.mono, Fraction(1))
+                for name, size in reversed(atom.bound):
                     body = r.Total(body, symbol(name), place_of(size))
                 return body
-            case ("line", name, (index, size), items):
-                body = self.of_poly(dict(items))
+            case Atom("line", name, bound=((index, size),)):
+                body = self.of_poly(dict(atom.terms))
                 return r.OfRow(name, (body,), symbol(index), place_of(size))
-            case ("poly", items):
-                return self.of_poly(dict(items))
-            case ("fn", name, items):
-                return r.Apply(name, self.of_poly(dict(items)))
-        raise CannotSpell(f"{atom[0]} cannot be written")
+            case Atom("poly"):
+                return self.of_poly(dict(atom.terms))
+            case Atom("fn", name):
+                return r.Apply(name, self.of_poly(dict(atom.terms)))
+        raise CannotSpell(f"{atom.kind} cannot be written")
 
     def entry(self, name: str, i: Form, j: Form) -> r.Rule:
         """An entry of a letter, of a vector with one index."""
@@ -566,18 +565,16 @@ def matrix_name(matrix: MatrixExpr) -> str:
     return matrix.name if isinstance(matrix, sympy.MatrixSymbol) else ""
 
 
+def kind_of(atom: Atom) -> str:
+    """The kind of an atom; a number that is known to be positive is one as others are."""
+    return "name" if atom.kind == "positive" else atom.kind
+
+
 def _letters(mono: Mono) -> set[str]:
-    found: set[str] = set()
-    left: list[Atom] = [atom for atom, _ in mono]
-    while left:
-        match left.pop():
-            case ("entry", name, *_):
-                found.add(name)
-            case ("exp", inner) | ("sum", _, inner):
-                left += [atom for atom, _ in inner]
-            case ("poly" | "fn" | "line", *_, items):
-                left += [atom for inner, _ in items for atom, _ in inner]
-    return found
+    """The letters of which entries stand in a product, but in conditions."""
+    atoms = [atom for atom, _ in mono if atom.kind != "first"]
+    inside = (_letters(inner) for atom in atoms for inner, _ in atom.terms)
+    return {atom.name for atom in atoms if atom.kind == "entry"}.union(*inside)
 
 
 # ---- lines that say the same -------------------------------------------------------------------
@@ -964,7 +961,7 @@ def is_elided(rule: r.Rule) -> bool:
 
 def has_powers(poly: Poly | None) -> bool:
     """Whether e to some power is a factor of a term."""
-    return any(atom[0] == "exp" for mono in poly or {} for atom, _ in mono)
+    return any(atom.kind == "exp" for mono in poly or {} for atom, _ in mono)
 
 
 def quotient(below: Poly, above: Poly, value: Poly) -> Iterator[b.Words]:
@@ -981,7 +978,7 @@ def quotient(below: Poly, above: Poly, value: Poly) -> Iterator[b.Words]:
 
 def divisors_of(mono: Mono) -> frozenset[tuple[Atom, bool]]:
     """What a term can be divided by: its factors, and each e^(c x) in it."""
-    return frozenset((atom, p > 0) for atom, p in mono if p > 0 or atom[0] == "exp")
+    return frozenset((atom, p > 0) for atom, p in mono if p > 0 or atom.kind == "exp")
 
 
 def renamed(rule: r.Rule, names_: Names, pool: Sequence[str]) -> r.Rule:

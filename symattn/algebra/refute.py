@@ -9,7 +9,7 @@ special matrices: an equation may have other solutions than the generic ones.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, islice
@@ -50,9 +50,9 @@ Sizes = dict[sympy.Symbol, int]
 #: of all signs tell whether one side alone has values.
 _SAMPLES, _ASSUMED, _MORE, _GENERIC = 5, 12, 60, 6
 
-#: How many special matrices are tried for hypotheses that are not solved, and how often a number is
-#: made simpler.
-_SPECIAL, _SIMPLER = 160, 80
+#: How many special matrices are tried for hypotheses that are not solved, how often a number is
+#: made simpler, and the first sample that has whole numbers above 0 where it may.
+_SPECIAL, _SIMPLER, _TELLING = 160, 80, 2
 
 #: How many unknown entries linear hypotheses are solved for.
 _MOST_UNKNOWN = 36
@@ -73,28 +73,21 @@ class Found:
 # ---- sizes ---------------------------------------------------------------------------------
 
 
-def chosen_sizes(statement: Statement, symbols: set[sympy.Symbol]) -> Sizes:
-    """The smallest distinct sizes from 2, above every number in a mask and equal to none else."""
-    return _assigned(statement, sorted(symbols, key=_rank), 0)
-
-
-#: Small sizes; those that are not here are 1.
+#: Sizes at which numbers for whole derivations are few; those that are not here are 1.
 _SMALL = {"n": 2, "m": 2, "h": 2, "d_k": 2, "d_r": 2, "d_model": 2}
 
 
-def small_sizes(symbols: Iterable[sympy.Symbol]) -> Sizes:
-    """Sizes of 1 and 2, at which numbers for whole derivations are few."""
-    return {symbol: _SMALL.get(symbol.name, 1) for symbol in symbols}
-
-
 def trial_sizes(statement: Statement, symbols: set[sympy.Symbol], given: Sizes) -> Iterator[Sizes]:
-    """Sizes at which numbers are tried: in one order, and in the opposite one."""
+    """Sizes at which numbers are tried: in one order, and in the opposite one.
+
+    They are the smallest distinct ones from 2, above every number in a mask and equal to none else.
+    """
     ranked = sorted(symbols, key=_rank)
     if not ranked:
         yield {}
         return
     if statement.joint is not None:  # numbers are the smaller, and the sooner tried
-        yield {**small_sizes(symbols), **given}
+        yield {**{symbol: _SMALL.get(symbol.name, 1) for symbol in symbols}, **given}
     yield {**_assigned(statement, ranked, 0), **given}
     if statement.at_most:  # a sum of one number is its largest
         yield {**dict.fromkeys(ranked, 1), **given}
@@ -157,7 +150,7 @@ def sizes_of(statement: Statement) -> set[sympy.Symbol]:
             for size in letter.shape:
                 found |= sympy.sympify(size, strict=True).free_symbols
             if letter.count is not None:
-                found |= letter.count.free_symbols - set(getattr(side.meaning, "sizes", ()))
+                found |= letter.count.free_symbols
         found |= {s for s in side.scalars() if s.is_integer and s.is_positive}
         if isinstance(side.meaning, MatrixExpr):
             for size in shape_of(side.meaning):
@@ -179,7 +172,7 @@ class _Assumed:
     defined: dict[str, Meaning] = field(default_factory=dict)
     scalars: dict[sympy.Symbol, sympy.Expr] = field(default_factory=dict)
     mirrored: dict[str, int] = field(default_factory=dict)
-    orthonormal: dict[str, bool] = field(default_factory=dict)
+    orthonormal: set[str] = field(default_factory=set)
     others: list[tuple[Side, Side]] = field(default_factory=list)
 
     @property
@@ -198,7 +191,7 @@ def _assumed(statement: Statement) -> _Assumed:
             case "mirror":
                 out.mirrored[use.letter] = -1 if use.meaning.has(sympy.S.NegativeOne) else 1
             case "orthonormal":
-                out.orthonormal[use.letter] = use.meaning
+                out.orthonormal.add(use.letter)
             case _:
                 continue
         del others[use.place]
@@ -234,9 +227,9 @@ class _Sampler:
             {s for side in statement.all_sides for s in side.scalars() if s not in sizes}, key=str
         )
 
-    def samples(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
+    def samples(self, first: int = 0) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         """Numbers that satisfy what is assumed: the sizes and scalars, and the matrices."""
-        return self._matrices(range(_SPECIAL))
+        return self._matrices(range(first, _SPECIAL))
 
     def generic(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
         """Numbers of all signs, none of them 0 or equal to another by chance."""
@@ -360,7 +353,7 @@ class _Sampler:
                 self.chance.shuffle(order)
             return _unit(dims[0])[order]
         if name in assumed.orthonormal:
-            return self._orthonormal(dims, assumed.orthonormal[name])
+            return self._orthonormal(dims)
         if name in assumed.special and len(dims) == 2 and self.chance.random() < 0.6:
             kinds = _SQUARE_KINDS if dims[0] == dims[1] else _WIDE_KINDS
             array = self.chance.choice(kinds)(self, dims)
@@ -370,7 +363,7 @@ class _Sampler:
             array = array + assumed.mirrored[name] * array.T
         return array if not positive else abs(array) + (array == 0).astype(int)
 
-    def _orthonormal(self, dims: tuple[int, ...], columns: bool) -> Array:
+    def _orthonormal(self, dims: tuple[int, ...]) -> Array:
         """Orthonormal columns (or rows): signed permutations and rational reflections."""
         size = max(dims)
         order = list(range(size))
@@ -434,11 +427,9 @@ def _permuted_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
 def _unit_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
     """Rows of length 1 with rational entries: (3/5, 4/5), (1/3, 2/3, 2/3)."""
     size = max(dims)
-    rows = [sampler._orthonormal((size, size), True)[0] for _ in range(dims[0])]
+    rows = [sampler._orthonormal((size, size))[0] for _ in range(dims[0])]
     out = np.array([row[: dims[1]] for row in rows], dtype=object)
-    return (
-        out if dims[1] == size else sampler._orthonormal((size, size), True)[: dims[0], : dims[1]]
-    )
+    return out if dims[1] == size else sampler._orthonormal((size, size))[: dims[0], : dims[1]]
 
 
 def _of_zeros(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
@@ -543,6 +534,19 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
                 answer = _simpler(sampler, given, scalars, answer)
             return Found(_counterexample(sampler, given, scalars, answer), True)
     return Found(None, defined, _one_sided(sampler) if defined else "")
+
+
+def example(statement: Statement, sizes: Sizes) -> tuple[dict[str, Array], Sizes] | None:
+    """Numbers at these sizes that satisfy what is assumed, and for which both sides agree.
+
+    What hypotheses define is in balls. None where none are found.
+    """
+    sampler = _Sampler(statement, sizes)
+    for scalars, given in sampler.samples(_TELLING):
+        arrays = evaluated(given, sampler.assumed.defined, scalars)
+        if arrays is not None and sampler.tried(given, scalars).agree:
+            return arrays, scalars
+    return None
 
 
 def numbers_at(statement: Statement) -> Iterator[Callable[[Side], Array | None]]:

@@ -28,7 +28,15 @@ from symattn.algebra.forms import (
     quotient_form,
     variable,
 )
-from symattn.algebra.polynomials import MOST_TURNS, Bound, constant, height, renamed_mono, single
+from symattn.algebra.polynomials import (
+    MOST_TURNS,
+    Bound,
+    constant,
+    height,
+    renamed_items,
+    renamed_mono,
+    single,
+)
 from symattn.algebra.texts import Atom, Mono, Poly, form_text, term_text
 from symattn.nodes import rule as r
 
@@ -186,11 +194,11 @@ class Scope:
             self.nonnegative(form([*((a, c * s) for a, c in apart), ("", -1)])) for s in (1, -1)
         ):
             return {}
-        return single(("δ", low, high))
+        return single(Atom("δ", places=(low, high)))
 
     def solved(self, condition: Atom, index: str) -> Form | None:
         """The index from one = other; None where it cannot be solved for."""
-        for left, right in (condition[1:], condition[:0:-1]):
+        for left, right in (condition.places, condition.places[::-1]):
             inner, value = left, right
             while is_permuted(inner):
                 _, name, back, at = inner[0][0]
@@ -217,9 +225,8 @@ class Scope:
 
     def opened(self, atom: Atom) -> tuple[Bound, Mono]:
         """The bound indices of a sum under fresh names, and what is summed."""
-        _, sizes, mono = atom
-        bound, new = self.freshly(sizes, {})
-        return bound, renamed_mono(mono, new)
+        bound, new = self.freshly(atom.bound, {})
+        return bound, renamed_mono(atom.mono, new)
 
     def freshly(
         self, sizes: Sequence[tuple[str, Form]], values: Mapping[str, Form]
@@ -238,7 +245,8 @@ class Scope:
         deep = 1 + max(map(height, factors), default=0)
         new = {name: variable(f"_{deep}{_LETTERS[k]}") for k, (name, _) in enumerate(bound)}
         sizes = tuple((new[name][0][0], put(size, new)) for name, size in bound)
-        return ("sum", sizes, renamed_mono(frozenset(factors.items()), new))
+        terms = renamed_items([(frozenset(factors.items()), Fraction(1))], new)
+        return Atom("sum", bound=sizes, terms=terms)
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -40,6 +40,7 @@ from symattn.algebra.polynomials import (
     form_poly,
     indices,
     plus,
+    renamed,
     scaled,
     settled,
     single,
@@ -53,6 +54,7 @@ from symattn.algebra.texts import (
     Mono,
     Poly,
     atoms_of,
+    bound_text,
     brief,
     form_text,
     mono_text,
@@ -126,7 +128,7 @@ class Steps(Lines):
 
     def determined(self, atom: Atom, index: str) -> Form:
         """What an index is by a factor that is a condition."""
-        value = self.solved(atom, index) if atom[0] == "δ" else None
+        value = self.solved(atom, index) if atom.kind == "δ" else None
         if value is None:
             raise self.wrong("the condition does not determine the index")
         return value
@@ -206,8 +208,8 @@ class Sums(Steps):
 
     def total(self, bound: Bound, mono: Mono) -> Poly:
         """Σ of a product, rewritten as the trace says."""
-        limits = ", ".join(f"{name}<{form_text(size)}" for name, size in bound)
-        step = self.take((*OF_SUMS,), f"Σ_{{{limits}}} {mono_text(mono)}", bound, mono)
+        before = f"Σ_{{{bound_text(bound)}}} {mono_text(mono)}"
+        step = self.take((*OF_SUMS,), before, bound, mono)
         out, left, needs = OF_SUMS[step["rule"]](self, step, bound, atoms_of(mono))
         self.settle(step, needs, text_of(out))
         return self.summed(left, out)
@@ -227,14 +229,14 @@ class Sums(Steps):
         Σ_j [j is the first of the largest z] is 1, and times z_j the largest. Σ_l |z_l − τ(z)| is
         2 + size · τ(z) − Σ_l z_l, as Σ_l max(0, z_l − τ(z)) = 1. None for any other sum.
         """
-        match sorted(run.uses, key=lambda pair: pair[0][0] != "first"):
-            case [(("first", at, line), _), *more] if at == variable(run.index):
-                scores = run.along(line)
+        match sorted(run.uses, key=lambda pair: pair[0].kind != "first"):
+            case [(Atom("first", places=(at,)) as line, _), *more] if at == variable(run.index):
+                scores = run.along(line._replace(places=()))
                 if scores is not None and not more:
                     return constant(1), {}
                 if scores == {frozenset(more): Fraction(1)}:
                     return self.line("max", scores, run.index, run.size), {}
-            case [(("fn", "abs", items), p)] if p == 1:
+            case [(Atom("fn", "abs", terms=items), p)] if p == 1:
                 for level in {a for mono, _ in items for a, _ in mono if a[:2] == ("line", "τ")}:
                     scores = run.along(level)
                     apart = plus(scores or {}, scaled(single(level), -1))
@@ -246,14 +248,14 @@ class Sums(Steps):
     def ends(self, uses: Factors, index: str, size: Form) -> tuple[Form, Form] | None:
         """The outer indices of Σ_l a_il b_lj where the product of a and b is I."""
         pair = [atom for atom, p in uses for _ in range(int(p) if p in (1, 2) else 3)]
-        if len(pair) != 2 or any(atom[0] != "entry" or len(atom) != 4 for atom in pair):
+        if len(pair) != 2 or any(atom.kind != "entry" or len(atom.places) != 2 for atom in pair):
             return None
         for one, other in permutations(pair):
             for (first, turned, second, back), full in self.units.items():
-                if (one[1], other[1], size) != (first, second, full):
+                if (one.name, other.name, size) != (first, second, full):
                     continue
-                left = one[2:][::-1] if turned else one[2:]
-                right = other[2:][::-1] if back else other[2:]
+                left = one.places[::-1] if turned else one.places
+                right = other.places[::-1] if back else other.places
                 met = left[1] == variable(index) == right[0]
                 if met and index not in names(left[0]) | names(right[1]):
                     return left[0], right[1]
@@ -297,26 +299,26 @@ class Sums(Steps):
         if not indices(atom) & set(values):
             return single(atom)
         match atom:
-            case ("entry", name, *places):
-                return single(("entry", name, *(put(at, values) for at in places)))
-            case ("index", name):
-                return form_poly(values[name])
-            case ("δ", one, other):
+            case Atom("entry"):
+                return single(renamed(atom, values))
+            case Atom("index", places=(at,)):
+                return form_poly(put(at, values))
+            case Atom("δ", places=(one, other)):
                 return self.delta(put(one, values), put(other, values))
-            case ("exp", mono):
-                return self.exp(self.substituted(mono, values))
-            case ("sum", sizes, mono):
-                bound, inner = self.freshly(sizes, values)
-                return self.summed(bound, self.substituted(mono, inner))
-            case ("line", name, run, items):
-                (pair,), inner = self.freshly([run], values)
-                return self.line(name, self.polynomial(items, inner), *pair)
-            case ("first", at, ("line", _, run, items)):
-                (pair,), inner = self.freshly([run], values)
-                return self.first(put(at, values), self.polynomial(items, inner), *pair)
-            case ("poly", items):
-                return self.polynomial(items, values)
-        return self.applied(atom[1], self.polynomial(atom[2], values))
+            case Atom("exp"):
+                return self.exp(self.substituted(atom.mono, values))
+            case Atom("sum"):
+                bound, inner = self.freshly(atom.bound, values)
+                return self.summed(bound, self.substituted(atom.mono, inner))
+            case Atom("line" | "first"):
+                (pair,), inner = self.freshly(atom.bound, values)
+                scores = self.polynomial(atom.terms, inner)
+                if atom.kind == "line":
+                    return self.line(atom.name, scores, *pair)
+                return self.first(put(atom.places[0], values), scores, *pair)
+            case Atom("poly"):
+                return self.polynomial(atom.terms, values)
+        return self.applied(atom.name, self.polynomial(atom.terms, values))
 
 
 @dataclass(frozen=True)
@@ -355,7 +357,8 @@ class Along:
 
     def along(self, line: Atom) -> Poly | None:
         """What stands at the index in a line without it, through all of which it runs."""
-        full = line[2][1] == self.size and self.index not in indices(line)
+        ((_, size),) = line.bound
+        full = size == self.size and self.index not in indices(line)
         return along_line(line, self.index) if full else None
 
     def rewritten(self, value: Poly, needs: Needs) -> Rewritten:
@@ -423,7 +426,7 @@ def _of_inverses(checker: Sums, step: Step, bound: Bound, factors: Factors) -> R
 def _merged(checker: Sums, step: Step, bound: Bound, factors: Factors) -> Rewritten:
     """A sum among the factors is opened, so that all is one sum."""
     atom, p = factors[checker.place_of(step, "factor", factors)]
-    if atom[0] != "sum" or p.denominator != 1 or p < 1:
+    if atom.kind != "sum" or p.denominator != 1 or p < 1:
         raise checker.wrong("this factor is not a sum")
     new, inner = checker.opened(atom)
     out = times(settled({**dict(factors), atom: p - 1}), {inner: Fraction(1)})

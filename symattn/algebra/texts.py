@@ -4,14 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from symattn.algebra.forms import Form, Refused, Term, form, number, plus_form
 from symattn.errors import quote
 
-Atom = tuple[Any, ...]
+
+class Atom(NamedTuple):
+    """What a polynomial is made of: an entry, a sum, e to a product, a function and the like.
+
+    `name` is that of a letter, a number or a function; `places` are forms, as row and column of an
+    entry. Indices are `bound` below a size each, and the terms of a polynomial stand within.
+    """
+
+    kind: str
+    name: Any = ""
+    places: tuple[Form, ...] = ()
+    bound: tuple[tuple[str, Form], ...] = ()
+    terms: frozenset[tuple[frozenset[tuple[Any, Fraction]], Fraction]] = frozenset()
+
+    @property
+    def mono(self) -> Mono:
+        """The product that is summed, or that e is taken to."""
+        ((mono, _),) = self.terms
+        return mono
 
 
 Mono = frozenset[tuple[Atom, Fraction]]
@@ -66,29 +85,31 @@ def terms_of(poly: Poly) -> list[tuple[Mono, Fraction]]:
 def spelled(atom: Atom) -> str:
     """An atom as a text, the same for equal ones."""
     match atom:
-        case ("entry", name, i, j):
+        case Atom("entry", name, (i, j)):
             return f"{name}[{form_text(i)}, {form_text(j)}]"
-        case ("entry", name, i, j, head):
+        case Atom("entry", name, (i, j, head)):
             one = form_text(plus_form(head, number(1)))
             return f"{name}[{one}][{form_text(i)}, {form_text(j)}]"
-        case ("name" | "size" | "index" | "prime", name, *_):
-            return str(name)
-        case ("exp", mono):
-            return f"e^({mono_text(mono)})"
-        case ("δ", one, other):
+        case Atom("index", places=(at,)):
+            return form_text(at)
+        case Atom("δ", places=(one, other)):
             return f"[{form_text(one)} = {form_text(other)}]"
-        case ("sum", sizes, mono):
-            bound = ", ".join(f"{name}<{form_text(size)}" for name, size in sizes)
-            return f"Σ_{{{bound}}} {mono_text(mono)}"
-        case ("line", name, (index, size), items):
-            return f"{name}_{{{index}<{form_text(size)}}}({text_of(dict(items))})"
-        case ("first", at, line):
-            return f"[{form_text(at)} = {spelled(line)}]"
-        case ("poly", items):
-            return f"({text_of(dict(items))})"
-        case ("fn", name, items):
-            return f"{name}({text_of(dict(items))})"
-    return str(atom)
+        case Atom("exp"):
+            return f"e^({mono_text(atom.mono)})"
+        case Atom("sum"):
+            return f"Σ_{{{bound_text(atom.bound)}}} {mono_text(atom.mono)}"
+        case Atom("line", name):
+            return f"{name}_{{{bound_text(atom.bound)}}}({text_of(dict(atom.terms))})"
+        case Atom("first", places=(at,)):
+            return f"[{form_text(at)} = {spelled(atom._replace(kind='line', places=()))}]"
+        case Atom("poly" | "fn", name):
+            return f"{name}({text_of(dict(atom.terms))})"
+    return str(atom.name)
+
+
+def bound_text(bound: Iterable[tuple[str, Form]]) -> str:
+    """Indices and the sizes below which they run."""
+    return ", ".join(f"{name}<{form_text(size)}" for name, size in bound)
 
 
 def mono_text(mono: Mono) -> str:
@@ -96,7 +117,7 @@ def mono_text(mono: Mono) -> str:
     words = []
     for atom, p in atoms_of(mono):
         word = spelled(atom)
-        word = f"({word})" if atom[0] == "sum" else word
+        word = f"({word})" if atom.kind == "sum" else word
         words.append(word if p == 1 else f"{word}^({p})")
     return " ".join(words) or "1"
 

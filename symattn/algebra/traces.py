@@ -19,7 +19,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker, Replay
-from symattn.algebra.claims import Goal, cases, encoded, goal_of, halved, used
+from symattn.algebra.claims import Goal, cases, encoded, goal_of, halved, same_shape, used
 from symattn.algebra.counterexample import Side
 from symattn.algebra.forms import (
     Form,
@@ -36,7 +36,7 @@ from symattn.algebra.forms import (
 )
 from symattn.algebra.forms import place as place_of_index
 from symattn.algebra.free_algebra import Ring
-from symattn.algebra.hypotheses import Statement, same_shape
+from symattn.algebra.hypotheses import Statement
 from symattn.algebra.hypotheses import uses as uses_of
 from symattn.algebra.kinds import Data
 from symattn.algebra.polynomials import MOST_TURNS, Bound, indices, is_zero, renamed, renamed_mono
@@ -307,12 +307,12 @@ class Tracer(Checker):
         """The step that a sum of a product is rewritten by."""
         factors, every = atoms_of(mono), {name for name, _ in bound}
         for k, (atom, p) in enumerate(factors):
-            if atom[0] == "sum" and p.denominator == 1 and p > 0 and indices(atom) & every:
+            if atom.kind == "sum" and p.denominator == 1 and p > 0 and indices(atom) & every:
                 return {"rule": "merge", "factor": k}
         for place, (index, size) in enumerate(bound):
             run = Along.of(bound, factors, place)
             for k, (atom, _) in enumerate(factors):
-                value = self.solved(atom, index) if atom[0] == "δ" else None
+                value = self.solved(atom, index) if atom.kind == "δ" else None
                 if value is None or names(value) & run.dependent:
                     continue
                 if self.holds(self.within(value, size)):
@@ -400,7 +400,7 @@ class Tracer(Checker):
         for t, (mono, _) in enumerate(terms_of(left)):
             factors = atoms_of(mono)
             for k, (atom, _) in enumerate(factors):
-                if atom[0] != "δ":
+                if atom.kind != "δ":
                     continue
                 rest = frozenset(pair for pair in mono if pair[0] != atom)
                 for index in sorted(indices(atom), key=lambda name: int(name[1:]), reverse=True):

@@ -15,9 +15,8 @@ from symattn.grammar import Apart, Call, Name, Tree, subtrees
 from symattn.language.texts import Equation, Left
 from symattn.nodes.base import Node
 from symattn.nodes.defined import Applied
-from symattn.nodes.entrywise import Exponential
 from symattn.nodes.heads import Concat, Head
-from symattn.nodes.lines import LineProduct, LineQuotient, LineSum, PlusVector
+from symattn.nodes.lines import LineProduct, LineQuotient, PlusVector
 from symattn.nodes.masks import Mask, Masked
 from symattn.nodes.normalise import Normaliser
 from symattn.nodes.norms import Norm
@@ -155,10 +154,8 @@ def _composed(expr: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> Iterator[tup
                 )
         case Normaliser():
             yield (WEIGHTS, expr.reason) if expr.axis == 1 else ("weights of every column", "")
-        case LineQuotient(matrix=matrix, sums=sums) if _written(sums, made) == LineSum(matrix, 1):
-            yield WEIGHTS, "Every entry is divided by the sum of its row, so that the row sums to 1."
-        case Exponential():
-            yield "exponentials", "e is raised to every entry; no power of e is negative."
+        case LineQuotient(axis=1, sums=sums) if _written(sums, made) == expr.own_sums:
+            yield WEIGHTS, "Every entry is divided by the sum of its row; then the row sums to 1."
         case Mask():
             yield "mask", expr.reason
         case Node() if expr.heading:

@@ -39,12 +39,10 @@ _CONSTANT = "the constant"
 class Written:
     """What a text means.
 
-    `needs` are the scalars that have to be ≥ 0, which SymPy may have cancelled: √a² is a; `spare`
-    are the shapes of its columns of ones, identities and masks, in their order.
+    `spare` are the shapes of its columns of ones, identities and masks, in their order.
     """
 
     meaning: sympy.Basic
-    needs: tuple[sympy.Expr, ...]
     spare: tuple[tuple[sympy.Expr, sympy.Expr], ...]
 
 
@@ -297,15 +295,15 @@ def _choices(kinds_of: Mapping[str, tuple[str, ...]]) -> Iterator[dict[str, int]
 
 
 def _built(reading: _Reading, writer: AsWritten, tree: Tree, shape: Shape, text: str) -> Written:
-    """What a text means, with what has to be positive. Raises `ReadError` that quotes the text."""
+    """What a text means. Raises `ReadError` that quotes the text."""
     spare = tuple(reading.spare(tree))
-    writer.spare, writer.needs = iter(spare), []
+    writer.spare = iter(spare)
     try:
         value, own = writer.build(tree)
         meaning = spread(value, own, shape and reading.shapes.sized(shape))
     except ReadError as error:
         raise ReadError(f"{quote(text)}: {error}") from None
-    return Written(meaning, tuple(writer.needs), spare)
+    return Written(meaning, spare)
 
 
 def _given(name: str, shape: GivenShape) -> tuple[GivenSize, ...]:

@@ -95,6 +95,8 @@ class Exponential(Entrywise):
 
     function = None  # it is always the same, and no argument
     source = "Vaswani et al. 2017, section 3.2.1"
+    heading = "exponentials"
+    reason = "e is raised to every entry; no power of e is negative."
 
     adjoint_because = (
         "The exponential is its own derivative, so its gradient is multiplied by its value."

@@ -483,6 +483,11 @@ class LineQuotient(Node):
         "Quotient rule: a quotient rises with its numerator and falls with its row's divisor."
     )
 
+    @property
+    def own_sums(self) -> LineSum:
+        """The sums of its rows, by which they become shares of 1."""
+        return LineSum(self.matrix, self.axis)
+
     def _rule(self, i: Index, j: Index) -> Rule:
         below = number_of_line(self.sums, i, j, self.axis)
         return r.Over(r.rule_of(self.matrix, i, j), below, empty=sympy.S.Zero)

@@ -90,8 +90,6 @@ class Writer:
     ) -> None:
         self.letters, self.values, self.spare = letters, values, iter(spare)
         self.positive = positive
-        #: The scalars that have to be ≥ 0, which SymPy may have cancelled: √a² is a.
-        self.needs: list[sympy.Expr] = []
 
     def build(self, tree: Tree) -> tuple[sympy.Expr, Shape]:
         """The expression of a text and its shape. Raises `SymattnError` where it has none."""
@@ -207,7 +205,6 @@ class Writer:
     def _power(self, base: sympy.Expr, exponent: sympy.Expr) -> sympy.Expr:
         power = sympy.Rational(exponent.numerator, exponent.denominator)
         if not _is_matrix(base):
-            self.needs += [] if power.is_Integer or base.is_nonnegative else [base]
             if power < 0 and base.doit() == 0:
                 raise ReadError(f"0 has no negative powers: 0^({power}) divides by 0")
             return self._number(sympy.Pow, base, power)
@@ -237,8 +234,6 @@ class Writer:
             function = FUNCTIONS[name].exact
         if function is None:
             raise ReadError(f"{name} of a number is not known here; say the letter's shape")
-        if name in ("√", "ln") and not number.is_nonnegative:
-            self.needs.append(number)
         if name == "ln" and (plain := number.doit()).is_nonpositive:
             raise ReadError(f"{plain} has no real logarithm; only positive numbers have one")
         if name == "√":

@@ -28,6 +28,7 @@ from symattn.algebra.equality import certified, stated
 from symattn.algebra.forms import Form, Refused
 from symattn.algebra.identities import IDENTITIES, prove
 from symattn.algebra.identities.sides import slopes
+from symattn.algebra.texts import Atom
 from symattn.cli import main
 from symattn.cli.prove import prove as command
 from symattn.errors import SymattnError
@@ -307,7 +308,7 @@ class Inverses(traces.Tracer):
 
     def ends(self, uses: Any, index: str, size: Form) -> Any:
         for atom, _ in uses:
-            self.units[atom[1], False, atom[1], False] = size
+            self.units[atom.name, False, atom.name, False] = size
         return super().ends(uses, index, size)
 
 
@@ -322,7 +323,7 @@ class Largest(traces.Tracer):
     """Whatever stands beside the first of the largest is 1."""
 
     def said_of_line(self, run: Any) -> Any:
-        found = any(atom[0] == "first" for atom, _ in run.uses)
+        found = any(atom.kind == "first" for atom, _ in run.uses)
         return (polynomials.constant(1), {}) if found else None
 
 
@@ -332,7 +333,7 @@ class Levels(traces.Tracer):
     def said_of_line(self, run: Any) -> Any:
         for atom, _ in run.uses:
             if atom[:2] == ("fn", "abs"):
-                return polynomials.constant(2), polynomials.scaled(dict(atom[2]), -1)
+                return polynomials.constant(2), polynomials.scaled(dict(atom.terms), -1)
         return None
 
 
@@ -869,7 +870,7 @@ def test_a_function_has_no_value_at_minus_infinity(name: str) -> None:
 
 def test_what_leaves_a_root_and_what_stays_is_the_whole() -> None:
     one = checker.Checker([])
-    a, b = (polynomials.single(("name", name, False)) for name in "ab")
+    a, b = (polynomials.single(Atom("name", name)) for name in "ab")
     whole = polynomials.times(
         one.power(a, Fraction(3)), polynomials.plus(b, polynomials.constant(1))
     )
@@ -880,20 +881,20 @@ def test_what_leaves_a_root_and_what_stays_is_the_whole() -> None:
 
 def test_a_factor_that_may_be_zero_stays_where_the_largest_is_looked_for() -> None:
     one = checker.Checker([])
-    along = ("exp", _mono(_entry("B", TOP, forms.variable("_1a"))))
+    along = _power(_entry("B", TOP, forms.variable("_1a")))
     line = polynomials.single(_entry("A", TOP, L))
     for size, leaves in ((N, True), (forms.variable("+0"), False)):
-        factor = polynomials.single(("sum", (("_1a", size),), _mono(along)))
+        factor = polynomials.single(_summed(size, along))
         found = one.first(ZERO, polynomials.times(line, factor), "#1", M)
         assert (found == one.first(ZERO, line, "#1", M)) is leaves
 
 
-X, TWO = ("name", "x", True), ("prime", 2)
+X, TWO = Atom("positive", "x"), Atom("prime", 2)
 
 
 def _root(value: Any, p: Any = -1) -> Any:
     """A polynomial, none of whose factors are taken out, to a power."""
-    return polynomials.single(("poly", frozenset(value.items())), Fraction(p))
+    return polynomials.single(Atom("poly", terms=frozenset(value.items())), Fraction(p))
 
 
 def _quotients() -> tuple[Any, Any, Any]:
@@ -920,13 +921,13 @@ def test_a_quotient_is_0_over_its_atoms() -> None:
 
 
 def test_what_divides_by_0_is_not_0() -> None:
-    assert not polynomials.is_zero(polynomials.single(("poly", frozenset()), -1))
-    zero = polynomials.single(("poly", frozenset()), -1)
+    assert not polynomials.is_zero(polynomials.single(Atom("poly"), -1))
+    zero = polynomials.single(Atom("poly"), -1)
     assert not polynomials.is_zero(polynomials.times(zero, polynomials.single(X)))
 
 
 def test_powers_have_a_limit() -> None:
-    one, x = checker.Checker([]), polynomials.single(("name", "c", False))
+    one, x = checker.Checker([]), polynomials.single(Atom("name", "c"))
     assert one.power(x, Fraction(64))
     with pytest.raises(Refused, match="too large"):
         one.power(x, Fraction(65))
@@ -972,16 +973,26 @@ ENDS = forms.place("P", L, 0)
 
 
 def _entry(name: str, row: Form, column: Form) -> Any:
-    return ("entry", name, row, column)
+    return Atom("entry", name, (row, column))
 
 
 def _delta(one: Form, other: Form) -> Any:
-    return ("δ", *sorted((one, other), key=str))
+    return Atom("δ", places=tuple(sorted((one, other), key=str)))
+
+
+def _power(one: Any) -> Any:
+    """E to an atom."""
+    return Atom("exp", terms=frozenset({(_mono(one), Fraction(1))}))
+
+
+def _summed(size: Form, one: Any) -> Any:
+    """The sum of an atom along an index."""
+    terms = frozenset({(_mono(one), Fraction(1))})
+    return Atom("sum", bound=(("_1a", size),), terms=terms)
 
 
 def _sum(power: str = "1") -> Any:
-    bound = (("_1a", M),)
-    return ("sum", bound, _mono(_entry("A", L, forms.variable("_1a")))), Fraction(power)
+    return _summed(M, _entry("A", L, forms.variable("_1a"))), Fraction(power)
 
 
 def _mono(*atoms: Any) -> Any:
@@ -991,12 +1002,13 @@ def _mono(*atoms: Any) -> Any:
 def _line(name: str, size: Form, row: Form) -> Any:
     """A function of a row of A."""
     items = frozenset({(_mono(_entry("A", row, forms.variable("_1a"))), Fraction(1))})
-    return ("line", name, ("_1a", size), items)
+    return Atom("line", name, (), (("_1a", size),), items)
 
 
 def _above(one: Any, level: Any) -> Any:
     """How far an atom is from another one."""
-    return ("fn", "abs", frozenset({(_mono(one), Fraction(1)), (_mono(level), Fraction(-1))}))
+    terms = frozenset({(_mono(one), Fraction(1)), (_mono(level), Fraction(-1))})
+    return Atom("fn", "abs", terms=terms)
 
 
 #: What a step says, the indices of the sum, and its factors: none of these may be done.
@@ -1079,12 +1091,12 @@ SUMS: dict[str, tuple[Made, list[tuple[str, Form]], Any]] = {
     "the line of a first entry is longer": (
         {"rule": "line", "index": 0},
         [("#1", N)],
-        _mono(("first", L, _line("argmax", M, TOP))),
+        _mono(_line("argmax", M, TOP)._replace(kind="first", places=(L,))),
     ),
     "the line of a first entry is another one for each index": (
         {"rule": "line", "index": 0},
         [("#1", N)],
-        _mono(("first", L, _line("argmax", N, L))),
+        _mono(_line("argmax", N, L)._replace(kind="first", places=(L,))),
     ),
     "the line of a level is longer": (
         {"rule": "line", "index": 0},
@@ -1179,9 +1191,8 @@ def test_a_condition_on_a_permuted_index_is_solved_by_the_inverse(back: int) -> 
 def test_a_sum_that_may_be_empty_is_no_divisor_that_is_positive() -> None:
     one = checker.Checker([])
     one.sizes["#3"] = N
-    power = ("exp", _mono(_entry("A", TOP, forms.variable("_1a"))))
-    full = polynomials.single(("sum", (("_1a", N),), _mono(power)))
-    empty = polynomials.single(("sum", (("_1a", TOP),), _mono(power)))
+    power = _power(_entry("A", TOP, forms.variable("_1a")))
+    full, empty = (polynomials.single(_summed(size, power)) for size in (N, TOP))
     assert one.never_zero(full)
     assert not one.never_zero(empty)
     with pytest.raises(Refused, match="may be empty"):
@@ -1189,12 +1200,8 @@ def test_a_sum_that_may_be_empty_is_no_divisor_that_is_positive() -> None:
 
 
 def _row_sum(name: str, row: str) -> Any:
-    along = forms.variable("_1a")
-    return (
-        "sum",
-        (("_1a", forms.number(3)),),
-        _mono(_entry(name, texts.read_form(row), along)),
-    )
+    entry = _entry(name, texts.read_form(row), forms.variable("_1a"))
+    return _summed(forms.number(3), entry)
 
 
 @pytest.mark.parametrize(
@@ -1202,7 +1209,7 @@ def _row_sum(name: str, row: str) -> Any:
     [
         (_row_sum("B", "0"), ["0", "0"]),  # of another letter
         (_row_sum("A", "2"), ["2", "0"]),  # below the last row
-        (("exp", _mono(_row_sum("A", "#2"))), ["#2", "0"]),  # of something around it
+        (_power(_row_sum("A", "#2")), ["#2", "0"]),  # of something around it
         (_row_sum("A", "0"), ["#2", "0"]),  # at another row
     ],
     ids=["letter", "row", "exponent", "index"],
@@ -1281,8 +1288,8 @@ def test_a_product_that_is_not_square_is_not_turned_around() -> None:
     ],
 )
 def test_a_size_is_no_less_than_its_number(of_size: int, of_x: int, holds: bool) -> None:
-    x = polynomials.single(("entry", "A", (("i", 1),), (("j", 1),)))
-    size = polynomials.single(("fn", "abs", frozenset(x.items())))
+    x = polynomials.single(_entry("A", (("i", 1),), (("j", 1),)))
+    size = polynomials.single(Atom("fn", "abs", terms=frozenset(x.items())))
     total = polynomials.plus(polynomials.scaled(size, of_size), polynomials.scaled(x, of_x))
     assert checker.Checker([]).all_nonnegative(total) is holds
 

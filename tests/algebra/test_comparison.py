@@ -261,3 +261,13 @@ def test_an_assumption_about_nothing_in_the_statement_is_refused(sides: str, tex
 )
 def test_an_assumption_that_others_lead_to_is_used(sides: str, assumed: list[str]) -> None:
     assert equal(sides, where=assumed).verdict == "equal"
+
+
+def test_a_matrix_of_each_head_is_no_matrix_of_all() -> None:
+    shapes = {"X": ("n", "d_model"), "W_Q": ("d_model", "d_k"), "M": ("d_k", "d_out")}
+    told = (
+        "W_Q: is d_model × d_k for each of h heads in one place and d_model × d_k in another; "
+        "these are different inputs"
+    )
+    with pytest.raises(SymattnError, match=re.escape(told)):
+        equal(of(Attention(heads="h", **SELF)), "X W_Q M", shapes=shapes)

@@ -11,12 +11,17 @@ import pytest
 import sympy
 
 from symattn import Attention, SymattnError, equal
-from symattn.algebra.equality import certified, stated
+from symattn.algebra.claims import Slope
+from symattn.algebra.counterexample import Side
+from symattn.algebra.equality import certified, expressed, stated
 from symattn.algebra.forms import Refused
+from symattn.algebra.identities.sides import slopes
 from symattn.algebra.linear_equations import solution
 from symattn.algebra.traces import certificate
+from symattn.arithmetic.arrays import FLOAT64
 from symattn.budget import Spent, within
 from symattn.errors import ShapeError
+from symattn.nodes.arguments import symbol_of_size
 
 TRUE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("softmax(Q K^T / sqrt(d_k)) V = softmax((Q / sqrt(d_k)) K.T) V", {}),
@@ -481,3 +486,39 @@ def test_a_solution_is_there_where_the_ranks_say_so(seed: int) -> None:
 )
 def test_blocks_within_blocks_are_blocks(statement: str) -> None:
     assert equal(statement).certified
+
+
+@pytest.mark.parametrize(
+    ("number", "letter", "sizes"),
+    [
+        ("sum(dO ∘ (softmax(Q K^T / sqrt(d_k)) V))", "Q", {"n": 2, "m": 3, "d_k": 2, "d_v": 1}),
+        ("sum(dA ∘ softmax(S))", "S", {"n": 2, "m": 3}),
+        ("sum(dA ∘ softmax(S))", "dA", {"n": 2, "m": 3}),
+    ],
+)
+def test_the_numbers_of_a_derivative_are_quotients_of_small_changes(
+    number: str, letter: str, sizes: dict[str, int]
+) -> None:
+    slope, _ = slopes(number, letter, letter)
+    known = {symbol_of_size(name): size for name, size in sizes.items()}
+    random, step = np.random.default_rng(3), 1e-6
+    given = {
+        name: random.normal(size=one.dims(known)) for name, one in Side(slope).letters().items()
+    }
+    found = Side(slope).value(given, FLOAT64, known)
+    for place in np.ndindex(*given[letter].shape):
+        ends = []
+        for sign in (1, -1):
+            moved = {**given, letter: given[letter].copy()}
+            moved[letter][place] += sign * step
+            ends.append(Side(slope.expr).value(moved, FLOAT64, known).item())
+        assert found[place] == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-7)
+
+
+def test_a_derivative_that_is_off_by_a_factor_is_refuted_by_numbers() -> None:
+    wrong = equal(*slopes("sum(dA ∘ softmax(S))", "dA", "2 softmax(S)"))
+    assert wrong.verdict == "different"
+    by = sympy.MatrixSymbol("B", 2, 2)
+    constant = Slope(expressed("sum(A)", {"A": (2, 2)}), by)
+    assert equal(constant, sympy.ZeroMatrix(2, 2)).verdict == "equal"
+    assert equal(constant, sympy.OneMatrix(2, 2)).verdict == "different"

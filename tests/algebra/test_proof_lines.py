@@ -9,6 +9,7 @@ import operator
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn import IDENTITIES, Attention, SymattnError, equal, prove
 from symattn.algebra.equality import Equality
+from symattn.algebra.identities.numbers import numbers_put_in
 from symattn.algebra.proof_lines import Lines
 from symattn.cli import main
 from symattn.documents.blocks import spelled
@@ -309,7 +311,16 @@ def test_numbers_are_put_in(tmp_path: Path) -> None:
     words = ("--shape", "x=n,1", "--shape", "y=n,1", "--with", str(file))
     assert "Both sides are 2\n" in run("prove", "x^T y = y^T x", *words)[1]
     more = ("--where", "rowsum(A) = 7", "--with", "small")
-    assert "no small numbers were found" in run("prove", "rowsum(2 A) = 14", *more)[1]
+    assert "Both sides are [[14], [14]]" in run("prove", "rowsum(2 A) = 14", *more)[1]
+    found = run("prove", "jacobian-times-1", "--with", "small")[1]
+    assert "With numbers put in: z = [3, 2], p = [[0.7311], [0.2689]]" in found
+
+
+def test_where_no_small_numbers_are_found_it_is_said() -> None:
+    proof = prove("shift")
+    row = replace(proof.identity, where=("rowsum(S ∘ S) = -1",))
+    with pytest.raises(SymattnError, match="no small numbers were found"):
+        [*numbers_put_in(replace(proof, identity=row))]
 
 
 #: Statements, how they are asked, and what both sides are in NumPy.

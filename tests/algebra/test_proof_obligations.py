@@ -168,6 +168,7 @@ TRUE: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("abs(A) = A", {"where": "B = ln(A)"}, "B exists only where A > 0"),
     ("abs(A + B) = A + B", {"where": "C = sqrt(A + B)"}, "C exists only where A + B ≥ 0"),
     ("abs(c) A = c A", {"where": "T = sqrt(c)", "shapes": WIDE}, "T exists only where c ≥ 0"),
+    ("abs(c) A = c A", {"where": "T = ln(c)", "shapes": WIDE}, "T exists only where c > 0"),
     ("abs(tr(A)) = tr(A)", {"where": "c = tr(A)", "positive": ["c"]}, "c is positive"),
     ("sum(softmax(S)) = m", {"where": "n = m", "shapes": {"S": ("n", "m")}}, "sizes that agree"),
     ("sum(softmax(S)) = 2", {"where": "n = 2", "shapes": {"S": ("n", "m")}}, "a size that is told"),

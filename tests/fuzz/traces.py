@@ -32,7 +32,6 @@ from symattn.algebra.equality import stated
 from symattn.algebra.forms import Form, Refused
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities import identity
-from symattn.algebra.identities.identity import Identity
 from symattn.algebra.kinds import RULES
 from symattn.algebra.refute import refuted, trial_sizes
 from symattn.algebra.sums import Step
@@ -94,7 +93,7 @@ class Unfit(Exception):
 
 def certificates(every: int = 12) -> list[Made]:
     """Certificates of rows of the catalogue and of every so manieth true statement."""
-    asked = [_statement(identity(name)) for name in NAMES]
+    asked = [next(identity(name).statements()) for name in NAMES]
     asked += [next(stated(text, None, **options)) for text, options in OTHERS]
     for row in [row for row in STATEMENTS if row.holds and not row.options.get("sizes")][::every]:
         with suppress(SymattnError):
@@ -134,13 +133,6 @@ def _apart(expr: Any) -> Any:
         case Head(symbol=symbol, head=k):
             return sympy.MatrixSymbol(f"{symbol.name}{k}", *symbol.shape)
     return expr.func(*map(_apart, expr.args)) if expr.has(Head, Concat, HeadSum) else expr
-
-
-def _statement(row: Identity) -> Statement:
-    """What a row of the catalogue says for all sizes."""
-    if row.everywhere is not None:
-        return next(stated(*row.everywhere()))
-    return next(row.statements())
 
 
 # ---- mutations -------------------------------------------------------------------------------

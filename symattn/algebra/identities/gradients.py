@@ -1,7 +1,8 @@
 """The backward pass of attention, each line held against the derivatives of all entries.
 
 With dO the gradient of a loss with respect to O, the loss changes as ⟨dO, O⟩ = Σ do_ij o_ij does.
-Its derivatives by the entries of V, Q, … are SymPy's at one size, and the checker's for all sizes.
+Its derivatives by the entries of V, Q, … are the checker's; numbers that are tried have those of
+forward mode.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ _SEEN = "softmax(Q K^T / sqrt(d_k))"
 _DS = f"({_SEEN} ∘ (dO V^T - rowsum({_SEEN} ∘ (dO V^T))))"
 
 
+#: Shapes at which the weights are square.
+_SQUARE = {**dict.fromkeys("QK", ("n", "d_k")), **dict.fromkeys(("V", "dO"), ("n", "d_v"))}
+
 #: What the letters of the statements mean.
 _LETTERS = "S are the scaled scores, A = softmax(S), O = A V; dX is the gradient of a loss for X"
 
@@ -27,11 +31,14 @@ def _row(
     says: str,
     statement: str,
     use: str,
-    slopes: tuple[str, str, str],
+    slopes: tuple[object, ...],
     behind: tuple[str, ...] = (),
     holds: bool = True,
 ) -> Identity:
-    """A row whose `slopes` are a number, the letter that it is differentiated by, the formula."""
+    """A row whose `slopes` are a number, the letter that it is differentiated by, the formula.
+
+    Shapes may follow.
+    """
     return Identity(
         name,
         says,
@@ -39,10 +46,8 @@ def _row(
         _FLASH,
         use,
         holds=holds,
-        for_all=holds,
         behind=behind,
-        sides=made("differentiated", *slopes),
-        everywhere=made("slopes", *slopes) if holds else None,
+        sides=made("slopes", *slopes),
         letters=_LETTERS,
     )
 
@@ -118,6 +123,6 @@ GRADIENTS: tuple[Identity, ...] = (
         "dV needs no transpose",
         "dV = A dO",
         "the shapes fit only where the weights are square",
-        (f"sum(dO ∘ ({_SEEN} V))", "V", f"{_SEEN} dO"),
+        (f"sum(dO ∘ ({_SEEN} V))", "V", f"{_SEEN} dO", _SQUARE),
     ),
 )

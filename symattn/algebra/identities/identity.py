@@ -31,7 +31,6 @@ class Identity(Named):
     node of their expression matters. `for_all` says that the row is to be proven for all sizes;
     otherwise its sizes are written, in its matrices or in `sizes`, and it is proven for those,
     and `reason` says why. `letters` says what letters of a statement that is only shown mean.
-    `everywhere` makes both sides for all sizes where `sides` has numbers.
     """
 
     name: str
@@ -52,7 +51,6 @@ class Identity(Named):
     for_all: bool = True
     behind: tuple[str, ...] = ()
     sides: Callable[[], Sides] | None = field(default=None, compare=False)
-    everywhere: Callable[[], Sides] | None = field(default=None, compare=False)
     reason: str = ""
     letters: str = ""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import cycle
 from typing import Any
 
 import numpy as np
 import sympy
 from flint import arb
 
-from symattn.algebra.counterexample import Side
+from symattn.algebra.counterexample import Side, in_balls
 from symattn.algebra.hypotheses import Statement
 from symattn.algebra.identities.proofs import Proof
 from symattn.algebra.proof_lines import Lines
+from symattn.algebra.refute import example, sizes_of
 from symattn.arithmetic.balls import BALLS
-from symattn.arithmetic.base import Array
+from symattn.arithmetic.base import Array, Ground
 from symattn.arithmetic.decide import decide
 from symattn.arithmetic.enclosure import precision
 from symattn.arithmetic.quantity import Quantity
@@ -28,8 +28,7 @@ from symattn.notation import tree as t
 from symattn.notation.numbers import number
 from symattn.notation.tree import Tree
 
-#: Entries that are tried in turn for letters that no file gives.
-_PATTERNS = ((1, 0, 0, 1, 2, 1, 1, 0, 2), (1, -1, 1, 1, -1), (1, 0, 0), (0,))
+#: Every size where no file gives numbers, and how many a file may give for a letter.
 _SIZE, _MOST_CELLS = 2, 64
 
 Arrays = dict[str, Array]
@@ -92,7 +91,7 @@ def _leaf(arrays: Arrays, scalars: Scalars) -> Callable[[r.Rule], Tree | None]:
             case r.Entry(matrix, i, j):
                 if getattr(matrix, "name", None) not in arrays:
                     raise CannotSpell("an entry of what is not given")
-                return Speller().scalar(arrays[matrix.name][i, j])
+                return _number(arrays[matrix.name][i, j])
             case r.Const(value) if value.free_symbols:
                 numbers = {s: by_name[s.name] for s in value.free_symbols if s.name in by_name}
                 return Speller().scalar(value.xreplace(numbers))
@@ -104,7 +103,12 @@ def _leaf(arrays: Arrays, scalars: Scalars) -> Callable[[r.Rule], Tree | None]:
 def _values(side: Side, arrays: Arrays, scalars: Scalars) -> Array:
     """The value of a side in balls."""
     with precision(200), np.errstate(all="ignore"):
-        return side.value({name: BALLS.array(v) for name, v in arrays.items()}, BALLS, scalars)
+        return side.value({name: in_balls(v) for name, v in arrays.items()}, BALLS, scalars)
+
+
+def _number(value: Ground) -> Tree:
+    """A number that is given, or in decimals one that an assumption defines."""
+    return _decimal(value) if isinstance(value, arb) else Speller().scalar(value)
 
 
 def _decimal(ball: arb) -> Tree:
@@ -117,7 +121,7 @@ def _decimals(values: Array) -> Tree:
 
 
 def _grid(value: Array) -> Tree:
-    rows = tuple(tuple(map(Speller().scalar, row)) for row in value)
+    rows = tuple(tuple(map(_number, row)) for row in value)
     return t.Fenced(t.Grid(rows), "[", "]")
 
 
@@ -126,67 +130,13 @@ def _grid(value: Array) -> Tree:
 
 def _small(statement: Statement) -> tuple[Arrays, Scalars]:
     """Small numbers for which all that is assumed holds."""
-    for pattern in _PATTERNS:
-        arrays, scalars = _from(statement, pattern)
-        if not any(statement.broken(arrays, scalars)):
-            return arrays, scalars
-    raise SymattnError(
-        "--with small: no small numbers were found that satisfy all assumptions; give some "
-        "in a file"
-    )
-
-
-def _from(statement: Statement, pattern: tuple[int, ...]) -> tuple[Arrays, Scalars]:
-    """Numbers of a pattern; what an assumed equation defines follows from the others."""
-    entries = cycle(pattern)
-    found = sorted({s for side in statement.all_sides for s in side.scalars()}, key=str)
-    letters = statement.letters()
-    found += [
-        size
-        for letter in letters.values()
-        for side in letter.shape
-        for size in sorted(getattr(side, "free_symbols", ()), key=str)
-    ]
-    scalars: Scalars = {
-        symbol: sympy.Integer(_SIZE if symbol.is_integer else 1 + k % 2)
-        for k, symbol in enumerate(dict.fromkeys(found))
-    }
-    arrays: Arrays = {}
-    for name, letter in letters.items():
-        shape = letter.dims(scalars)
-        array = np.empty(shape, dtype=object)
-        for place in np.ndindex(*shape):
-            entry = next(entries)
-            array[place] = sympy.Integer(abs(entry) + 1 if name in statement.positive else entry)
-        if name in statement.permutations:
-            array[...] = [
-                [sympy.Integer(int(i + j == len(array) - 1)) for j in range(len(array))]
-                for i in range(len(array))
-            ]
-        arrays[name] = array
-    for one, other in statement.where:
-        for side, value in ((one, other), (other, one)):
-            symbol = side.meaning
-            if isinstance(symbol, sympy.MatrixSymbol | sympy.Symbol):
-                _define(symbol, value, arrays, scalars)
-                break
-    return arrays, scalars
-
-
-def _define(symbol: sympy.Symbol, value: Side, arrays: Arrays, scalars: Scalars) -> None:
-    """Give a letter the whole numbers that an equation says; others are left."""
-    try:
-        balls = _values(value, arrays, scalars)
-    except (SymattnError, KeyError, ValueError, ZeroDivisionError):
-        return
-    numbers = [ball.unique_fmpz() for ball in balls.ravel()]
-    if None in numbers:
-        return
-    exact = np.array([sympy.Integer(int(n)) for n in numbers], dtype=object).reshape(balls.shape)
-    if isinstance(symbol, sympy.MatrixSymbol):
-        arrays[symbol.name] = exact
-    elif len(set(numbers)) == 1:
-        scalars[symbol] = exact.flat[0]
+    found = example(statement, dict.fromkeys(sizes_of(statement), _SIZE))
+    if found is None:
+        raise SymattnError(
+            "--with small: no small numbers were found that satisfy all assumptions; give some "
+            "in a file"
+        )
+    return found
 
 
 def _given(statement: Statement, given: Mapping[str, Any]) -> tuple[Arrays, Scalars]:

@@ -90,17 +90,7 @@ POSITIONS: tuple[Identity, ...] = (
         "∂o/∂v_j = a_j",
         f"{_VASWANI}4",
         "gradients reach every value in a single step",
-        sides=made(
-            "differentiated",
-            "softmax(s) v",
-            "v",
-            "softmax(s)",
-            {"s": (1, "m"), "v": ("m", 1)},
-            {"m": 3},
-        ),
+        sides=made("slopes", "softmax(s) v", "v", "softmax(s)^T", {"s": (1, "m"), "v": ("m", 1)}),
         letters="o = Σ_j a_j v_j, a = softmax(s)",
-        everywhere=made(
-            "slopes", "softmax(s) v", "v", "softmax(s)^T", {"s": (1, "m"), "v": ("m", 1)}
-        ),
     ),
 )

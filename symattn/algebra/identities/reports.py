@@ -46,8 +46,8 @@ _MOST_WIDE = 3 * WIDE_ROOM
 #: The name of a function that a statement applies.
 _CALLED = re.compile(r"\b([a-z]\w+)\(")
 
-#: The longest line of an entry whose sizes are written.
-_MOST_LETTERS = 220
+#: The longest side of a statement that is repeated between its lines.
+_MOST_LETTERS = 110
 
 
 def spelled(meaning: Meaning) -> Tree | None:
@@ -134,7 +134,7 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
             yield b.Formulas((b.Line("formula", claim),), label=row.name or "statement")
     ones = any(
         isinstance(one, sympy.Basic | sympy.MatrixBase) and one.has(sympy.OneMatrix)
-        for one in _shown(proof)
+        for one in (proof.left, proof.right)
     )
     meant = [*filter(None, (row.letters, "1 is a column of ones" if ones else ""))]
     if meant:
@@ -157,7 +157,7 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
     yield b.Paragraph((_outcome(proof),), role)
     if brief and proof.equality.hint:
         yield b.Paragraph((proof.equality.hint,), "note")
-    reading = proof.equality.reading or _shapes(_shown(proof))
+    reading = proof.equality.reading
     if reading:
         plain = ", ".join(f"{name} {shape}" for name, shape in reading)
         yield b.Paragraph(("read as ", *((plain,) if brief else _reading(reading))), "note")
@@ -173,7 +173,7 @@ def _blocks(proof: Proof, brief: bool) -> Iterator[b.Block]:
 
 def _claim(proof: Proof) -> Tree | None:
     """Both sides as one equation, where the statement is made of matrices that a page can show."""
-    left, right = _shown(proof)
+    left, right = proof.left, proof.right
     if proof.bounds:
         first, *rest = [tree for side in proof.bounds if (tree := spelled(side)) is not None]
         whole = len(rest) + 1 == len(proof.bounds)
@@ -194,21 +194,13 @@ def _reads_otherwise(statement: str, claim: Tree) -> bool:
     return any(f"{name}(" not in formula for name in _CALLED.findall(statement))
 
 
-def _shown(proof: Proof) -> tuple[Meaning, Meaning]:
-    """Both sides as they are proven: for all sizes, where they were made for some besides."""
-    found = proof.equality.exposition if proof.equality else None
-    if proof.identity.everywhere is None or found is None:
-        return proof.left, proof.right
-    return found.sides
-
-
 def _printed(proof: Proof) -> list[Meaning]:
     """All that a proof is printed of: its sides, what it assumes and its links."""
     found = proof.equality.exposition if proof.equality else None
     assumed = () if found is None else (side for pair in found.assumed for side in pair)
     claims = steps(proof.equality.certificate) if proof.bounds and proof.equality else ()
     bounds = (side for left, right, _ in claims for side in (left, right))
-    return [*_shown(proof), *assumed, *(link.right for link in proof.links), *bounds]
+    return [proof.left, proof.right, *assumed, *(link.right for link in proof.links), *bounds]
 
 
 def definitions(sides: Sequence[Meaning]) -> Iterator[Tree]:
@@ -275,17 +267,6 @@ def _simple(node: Node, letters: Sequence[str]) -> MatrixExpr:
     return node.func(*args)
 
 
-def _shapes(sides: Sequence[Meaning]) -> tuple[tuple[str, str], ...]:
-    """The shapes of the letters of a statement that was not read."""
-    matrices = [
-        symbol
-        for side in sides
-        if isinstance(side, sympy.Basic | sympy.MatrixBase)
-        for symbol in side.atoms(sympy.MatrixSymbol)
-    ]
-    return tuple(sorted({one.name: " × ".join(map(str, one.shape)) for one in matrices}.items()))
-
-
 def _reading(reading: Sequence[tuple[str, str]]) -> b.Words:
     """The shapes of letters as formulas: Q n × d_k, c a number."""
     out: list[b.Inline] = []
@@ -335,7 +316,6 @@ def _lines(link: Link, found: Exposition | None, name: str) -> Iterator[b.Block]
     """The lines between both sides of a link, one chain for each case; the first few of many."""
     chains = _spelled_chains(found)
     if not chains:
-        yield from _entries(link)
         yield b.Paragraph((f"{name}: {link.equality.reason}" if name else link.equality.reason,))
     for when, block in chains[:_MOST_CHAINS]:
         lead = ", ".join(filter(None, (name, when)))
@@ -345,25 +325,6 @@ def _lines(link: Link, found: Exposition | None, name: str) -> Iterator[b.Block]
     if len(chains) > _MOST_CHAINS:
         rest = len(chains) - _MOST_CHAINS
         yield b.Paragraph((f"and {rest} more case{'s' * (rest > 1)} in the same way",))
-
-
-def _entries(link: Link) -> Iterator[b.Block]:
-    """The first two entries of matrices whose sizes are written, multiplied out; short ones."""
-    sides = [link.left, link.right]
-    if not all(isinstance(side, sympy.MatrixBase) for side in sides):
-        return
-    for j in range(min(2, sides[0].cols)):
-        one, other = (side[0, j] for side in sides)
-        middle = sympy.factor(sympy.together(sympy.expand_trig(one)))
-        trees = [*map(spelled, dict.fromkeys((one, middle, other)))]
-        first, *rest = [tree for tree in trees if tree is not None]
-        short = all(len(line(tree)) <= _MOST_LETTERS for tree in (first, *rest))
-        if rest and short and len(rest) == len(trees) - 1:
-            turns = one.has(sympy.sin, sympy.cos)
-            way = ("multiplied out", "addition formulas") if turns else ("over one denominator", "")
-            reasons = [(way[0],)] * (len(rest) - 1) + [(way[1] or "multiplied out",)]
-            yield b.Paragraph((f"Entry (1, {j + 1}):",))
-            yield b.Chain(first, tuple(zip(rest, reasons, strict=True)))
 
 
 def _spelled_chains(found: Exposition | None) -> list[tuple[str, b.Chain]]:
@@ -388,7 +349,7 @@ def _spelled_chains(found: Exposition | None) -> list[tuple[str, b.Chain]]:
 
 def _short(side: Tree | None, name: str) -> Tree:
     """A side, by its name where it is long: it stands in the statement above."""
-    is_long = side is None or len(line(side)) > _MOST_LETTERS // 2
+    is_long = side is None or len(line(side)) > _MOST_LETTERS
     return t.Text(name) if is_long or side is None else side
 
 
@@ -431,7 +392,7 @@ def _is_open(proof: Proof) -> bool:
 
 def _outcome(proof: Proof) -> str:
     answer = proof.equality
-    broken = [link.rule for link in proof.links if not link.good]
+    broken = [link.rule for link in proof.links if not link.equality]
     if broken and answer:
         return f"the proof does not hold: the link by {broken[0]} fails"
     if answer.counterexample is not None:
@@ -471,7 +432,7 @@ def data(proof: Proof) -> dict[str, Data]:
         "proof": [
             {
                 "rule": link.rule,
-                "good": link.good,
+                "good": bool(link.equality),
                 "scope": link.equality.scope,
                 "certified": link.equality.certified,
                 "left": _plain(link.left),

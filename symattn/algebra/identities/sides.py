@@ -16,8 +16,6 @@ from symattn.algebra.equality import expressed
 from symattn.arithmetic.shapes import Size
 from symattn.language.shapes import GivenShape
 from symattn.language.spec import derivation
-from symattn.nodes import rule as r
-from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.entrywise import SoftCap
 from symattn.nodes.heads import Stacked
 from symattn.nodes.masks import Causal, Masked, Padding
@@ -25,7 +23,7 @@ from symattn.nodes.normalise import Softmax
 
 n, m, p, d_k, d_v = sympy.symbols("n m p d_k d_v", integer=True, positive=True)
 
-#: The shapes of the letters of a gradient for all sizes, and the sizes at which SymPy has them.
+#: The shapes of the letters of a gradient.
 _SHAPES = {
     "Q": ("n", "d_k"),
     "K": ("m", "d_k"),
@@ -33,7 +31,6 @@ _SHAPES = {
     **dict.fromkeys(("S", "A", "dA"), ("n", "m")),
     "dO": ("n", "d_v"),
 }
-_SIZES = {"n": 2, "m": 2, "d_k": 2, "d_v": 1}
 
 
 def _weights(scores: MatrixExpr, mask: MatrixExpr | sympy.MatrixBase) -> MatrixExpr:
@@ -117,43 +114,6 @@ def slopes(
     value, stated = expressed(loss, shapes), expressed(formula, shapes)
     by = next(one for one in value.atoms(sympy.MatrixSymbol) if one.name == letter)
     return Slope(value, by), stated
-
-
-def differentiated(
-    value: str,
-    letter: str,
-    formula: str,
-    shapes: Mapping[str, GivenShape] = _SHAPES,
-    sizes: Mapping[str, int] = _SIZES,
-) -> Sides:
-    """As `slopes` at these sizes, by SymPy's derivative of each entry; of a row, its Jacobian."""
-    known = {name: tuple(sizes.get(size, size) for size in shapes[name]) for name in shapes}
-    derived, stated = (_explicit(expressed(text, known), sizes) for text in (value, formula))
-    by = _of_letter(letter, *known[letter])
-    return derived.jacobian(by.reshape(1, len(by))).reshape(*stated.shape), stated
-
-
-def log_sum_exp() -> Sides:
-    """The derivative of log Σ e^z by SymPy, and softmax(z)."""
-    derived, _ = differentiated("lse(z)", "z", "softmax(z)", {"z": (1, "m")}, {"m": 4})
-    return derived, Softmax(sympy.ImmutableMatrix(_of_letter("z", 1, 4)))
-
-
-def _explicit(expr: MatrixExpr, sizes: Mapping[str, int]) -> sympy.Matrix:
-    """A matrix of numbers, the entries of its letters being symbols."""
-    known = {symbol_of_size(name): k for name, k in sizes.items()}
-    for letter in expr.atoms(sympy.MatrixSymbol):
-        known.update(zip(letter, _of_letter(letter.name, *letter.shape), strict=True))
-
-    def entry(i: int, j: int) -> sympy.Expr:
-        return r.to_sympy(r.at(r.rule_of(expr, i, j), {}, {})).xreplace(known)
-
-    return sympy.Matrix(*expr.shape, entry)
-
-
-def _of_letter(letter: str, rows: int, columns: int) -> sympy.Matrix:
-    """The entries of a letter; those of the gradients dO and dA go by g and h."""
-    return _grid({"dO": "g", "dA": "h"}.get(letter, letter.lower()), rows, columns)
 
 
 def _grid(name: str, rows: int, columns: int) -> sympy.Matrix:

@@ -115,15 +115,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "∂(wᵀ p)/∂z = wᵀ (diag(p) − p pᵀ) for every w, p = softmax(z)ᵀ",
         _BISHOP,
         "this Jacobian gives the gradient of the scores in the backward pass",
-        sides=made(
-            "differentiated",
-            "softmax(z)",
-            "z",
-            "diag(softmax(z)) (I - ones softmax(z))",
-            {"z": (1, "m")},
-            {"m": 3},
-        ),
-        everywhere=made(  # Jᵀ w for any w
+        sides=made(  # Jᵀ w for any w
             "slopes",
             "softmax(z) w",
             "z",
@@ -147,8 +139,7 @@ SOFTMAX: tuple[Identity, ...] = (
         "∂ ln Σ_l e^(z_l) / ∂z = softmax(z)",
         _BISHOP,
         "log-sum-exp is a smooth maximum",
-        sides=made("log_sum_exp"),
-        everywhere=made("slopes", "lse(z)", "z", "softmax(z)", {"z": (1, "m")}),
+        sides=made("slopes", "lse(z)", "z", "softmax(z)", {"z": (1, "m")}),
     ),
     Identity(
         "log-sum-exp-bounds",

@@ -35,7 +35,7 @@ class Assuming(Rewriter):
         factors = {atom: "by rewrite {0}; ring." for atom, _ in atoms_of(content)}
         if len(rest) > 1:
             outside = bracketed(self.text({content: lead}))
-            factors["poly", frozenset(rest.items())] = (
+            factors[Atom("poly", terms=frozenset(rest.items()))] = (
                 f"transitivity ({outside} * ({{1}})); last by rewrite {{0}} mulr0.\nby ring."
             )
         plain = self.plainly()

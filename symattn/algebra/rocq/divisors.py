@@ -59,7 +59,7 @@ class Divisor:
         match [*self.items]:
             case [(mono, 1)] if self.sign != "!=" and len(mono) == 1:
                 ((atom, p),) = mono
-                return atom if p == 1 and atom[0] in ("entry", "name") else None
+                return atom if p == 1 and atom.kind in ("entry", "name", "positive") else None
         return None
 
     @property
@@ -96,13 +96,13 @@ def _divisors(side: sympy.Basic, goal: Goal) -> Iterator[Divisor]:
             case sympy.Inverse(arg=sympy.MatrixSymbol(name=name)):
                 yield Divisor(identifier(name), r.Const(sympy.S.Zero), (), name)
             case sympy.Pow(base=base, exp=power) if power.is_Rational and not power.is_Integer:
-                yield from _number(base, "<=" if power > 0 else "<", goal)
+                yield from _number(base, "<=" if power > 0 else "<")
             case sympy.Pow(base=base, exp=power) if power.is_negative:
-                yield from _number(base, "!=", goal)
+                yield from _number(base, "!=")
             case sympy.log(args=(inner,)):
-                yield from _number(inner, "<", goal)
+                yield from _number(inner, "<")
             case MatrixExpr() if type(node).__name__ in ("Quotient", "SoftCap"):
-                yield from _number(node.args[1], "!=", goal)
+                yield from _number(node.args[1], "!=")
             case MatrixExpr() if kind_of(node)[1] in _OF_POSITIVE:
                 inside = r.rule_of(node.args[0], ROW, COLUMN)
                 yield from _matrix("{0}", _OF_POSITIVE[kind_of(node)[1]], inside, node, goal)
@@ -122,7 +122,7 @@ def _matrix(
     yield Divisor(text, value, shape, sign=sign)
 
 
-def _number(value: sympy.Basic, sign: str, goal: Goal) -> Iterator[Divisor]:
+def _number(value: sympy.Basic, sign: str) -> Iterator[Divisor]:
     """A number that is divided by, or of which a root or a logarithm is taken."""
     if value.free_symbols:
         yield Divisor(bracketed(number(value)), r.Const(value), sign=sign)

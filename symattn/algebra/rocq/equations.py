@@ -101,7 +101,7 @@ def indented(line: str) -> str:
     return f"  {line}"
 
 
-def within(bound: Bound, one: Equation) -> Equation:
+def within(bound: Sequence[tuple[str, Form]], one: Equation) -> Equation:
     """The sums of both sides of an equation."""
     for name, size in reversed(bound):
         intro = f"apply: sumto_eq => {identifier(name)} lt{identifier(name)}."

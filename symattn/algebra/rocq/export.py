@@ -12,7 +12,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker, Replay
-from symattn.algebra.claims import Goal, cases, goal_of, meant, read_size
+from symattn.algebra.claims import Goal, Slope, cases, goal_of, meant, read_size
 from symattn.algebra.forms import Refused, linear, number, plus_form, variable
 from symattn.algebra.kinds import Data
 from symattn.algebra.proof_lines import renamed
@@ -83,7 +83,7 @@ def equation(certificate: Data, name: str, known: Mapping[str, str]) -> Document
     needed |= {size.name for one in blocks for size in one.shape[one.axis].free_symbols}
     sizes = [one for one in sizes_in(sides) if one not in wide | needed]
     replay = _freest((goal, uses, proof, known), sizes)
-    kind = Derivative if type(goal.left).__name__ == "Slope" else Document
+    kind = Derivative if isinstance(goal.left, Slope) else Document
     document = kind(replay, name, proof)
     document.empty = replay.empty.union(wide - needed)
     return document

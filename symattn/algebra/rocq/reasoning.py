@@ -114,10 +114,10 @@ class Reasoning(Spelling):
         inside = self.opened_up(polys)
         above, below = ({atom for atom, p in inside if (p > 0) is way} for way in (True, False))
         names_: dict[Any, str] = {}
-        for atom in sorted({atom for atom, _ in inside if atom[0] != "poly"}, key=spelled):
+        for atom in sorted({atom for atom, _ in inside if atom.kind != "poly"}, key=spelled):
             names_[atom] = f"x{len(names_)}"
         divided = re.search(r"/ \(*@|@[^@]*\^-1", texts)
-        if divided or above & below or any(atom[0] == "poly" for atom in below):
+        if divided or above & below or any(atom.kind == "poly" for atom in below):
             return names_, below
         return names_ | {(a, -1): f"y{x[1:]}" for a, x in names_.items() if a in below}, None
 
@@ -139,7 +139,7 @@ class Reasoning(Spelling):
 
     def value_of(self, atom: Any) -> str:
         """What a variable of an identity stands for."""
-        if isinstance(atom[1], int) and atom[1] == -1 and isinstance(atom[0], tuple):
+        if not isinstance(atom, Atom):  # 1/x has a variable of its own
             return f"({bracketed(self.value_of(atom[0]))})^-1"
         return self.base(atom, self.orders.get(atom, 1), None)
 
@@ -150,8 +150,8 @@ class Reasoning(Spelling):
             for mono in poly:
                 for atom, p in mono:
                     out.add((atom, p))
-                    if atom[0] == "poly" or atom[:2] == ("fn", "abs"):
-                        out |= self.opened_up([dict(atom[-1])])
+                    if atom.kind == "poly" or atom[:2] == ("fn", "abs"):
+                        out |= self.opened_up([dict(atom.terms)])
         return out
 
     def signs_of(
@@ -190,20 +190,20 @@ class Reasoning(Spelling):
         """Sin² = 1 − cos², [i = j]² = [i = j] and √2² = 2 for the atoms with these variables."""
         for atom, name in names_.items():
             match atom:
-                case ("δ", *_):
+                case Atom("δ"):
                     condition = self.atom(atom, None).removesuffix("%:R")
                     yield f"{name} ^+ 2 = {name}", f"(@condition_square R {condition})"
-                case ("prime", value):
+                case Atom("prime", value):
                     yield f"{name} ^+ {self.orders[atom]} = {value}%:R", "ltac:(roots)"
-                case ("fn", "abs", items):
-                    inner = dict(items)
+                case Atom("fn", "abs"):
+                    inner = dict(atom.terms)
                     if any(a[:2] == ("fn", "abs") for a, _ in self.opened_up([inner])):
                         raise Refused("|x| of another absolute value has no proof in Rocq yet")
                     value = self.text(inner, None, names_)
                     yield f"{name} ^+ 2 = ({value}) ^+ 2", f"(abs_sqr ({self.text(inner)}))"
-                case ("fn", "sin", items) if ("fn", "cos", items) in names_:
-                    other = names_["fn", "cos", items]
-                    angle = f"(sine_sqr t ({self.text(dict(items))}))"
+                case Atom("fn", "sin") if (cosine := atom._replace(name="cos")) in names_:
+                    other = names_[cosine]
+                    angle = f"(sine_sqr t ({self.text(dict(atom.terms))}))"
                     yield f"{name} ^+ 2 = 1 - {other} ^+ 2", angle
 
     def combined(self, template: Template, out: Poly, *about: Equation | Poly) -> Equation:
@@ -336,7 +336,7 @@ class Functions(Reasoning):
     def of_power_of_term(self, mono: Mono, c: Fraction) -> Equation:
         """E to one term."""
         out = self.exp({mono: c})
-        conditions = [atom for atom, _ in mono if atom[0] == "δ"]
+        conditions = [atom for atom, _ in mono if atom.kind == "δ"]
         logarithm = next(iter(mono))[0] if len(mono) == 1 else None
         if len(conditions) > 1:
             raise Refused("e to a product of conditions has no proof in Rocq yet")
@@ -345,7 +345,7 @@ class Functions(Reasoning):
         if logarithm and logarithm[:2] == ("fn", "ln"):
             if c.denominator != 1:
                 raise Refused("a root of e to a logarithm has no proof in Rocq yet")
-            inner = dict(logarithm[2])
+            inner = dict(logarithm.terms)
             if not self.plainly().never_zero(inner):
                 raise Refused("a logarithm of what may be negative has no proof in Rocq yet")
             return self.whole_power(mono, c, self.text(inner), (int(c), 1), ("ln", inner, out))
@@ -474,7 +474,7 @@ class Functions(Reasoning):
         if any(abs(c) != 1 for _, c in angles):
             raise Refused("a multiple of an angle has no proof in Rocq yet")
         names_ = {
-            ("fn", word, frozenset({(mono, Fraction(1))})): f"({FUNCTIONS[word]} v{k})"
+            Atom("fn", word, terms=frozenset({(mono, Fraction(1))})): f"({FUNCTIONS[word]} v{k})"
             for k, (mono, _) in enumerate(angles)
             for word in ("cos", "sin")
         }

@@ -138,26 +138,26 @@ class Slopes(ProofWriter):
         """The derivative of an atom."""
         left = self.base(atom, 1, None)
         match atom:
-            case ("entry", _, *places):
+            case Atom("entry"):
                 conditions = [
                     self.condition_is(
                         f"({plain(nat(one))} == {plain(nat(other))})%N%:R", self.delta(one, other)
                     )
-                    for one, other in zip(places, entry, strict=True)
+                    for one, other in zip(atom.places, entry, strict=True)
                 ]
                 right = " * ".join(one.left for one in conditions)
                 taken = Equation(left, right, ("apply: slope_entry; places.",), slope=at)
                 return self.then(
                     taken, self.combined(lambda g: f"{g[0]} * {g[1]}", out, *conditions)
                 )
-            case ("sum", sizes, mono):
+            case Atom("sum"):
                 (one, whole) = inside
                 bound = whole.bound or []
                 new = {
                     own: nat(variable(name))
-                    for (own, _), (name, _) in zip(sizes, bound, strict=True)
+                    for (own, _), (name, _) in zip(atom.bound, bound, strict=True)
                 }
-                if self.term(mono, Fraction(1), new) != one.left:
+                if self.term(atom.mono, Fraction(1), new) != one.left:
                     raise Refused("the derivative of such a sum has no proof in Rocq yet")
                 script = tuple(
                     f"apply: slope_sumto => {identifier(n)} lt{identifier(n)}." for n, _ in bound
@@ -166,18 +166,18 @@ class Slopes(ProofWriter):
                     left, summed_text(bound, one.right), (*script, *one.proof), slope=at
                 )
                 return self.then(taken, whole)
-            case ("poly", _):
+            case Atom("poly"):
                 (one,) = inside
                 return Equation(left, one.right, one.script, one.poly, slope=at)
         (one,), outer = inside, single(atom)
         law, function, shape = "slope_e", "exf e", "({0}) * ({1})"
-        if atom[0] == "fn":
-            outer = dict(atom[2])
+        if atom.kind == "fn":
+            outer = dict(atom.terms)
             law, function, shape = "slope_ln", "lg ln", "({0})^-1 * ({1})"
         self.laws.add(law)
         name = self.fresh("D")
         last = f"by apply: (slope_comp (h := {function}) _ {name}); apply: k'{law}; pos."
-        script = (*have(name, one), last if atom[0] == "fn" else last.replace("; pos", ""))
+        script = (*have(name, one), last if atom.kind == "fn" else last.replace("; pos", ""))
         taken = Equation(left, shape.format(self.text(outer), one.right), script, slope=at)
         return self.then(
             taken, self.combined(lambda g: shape.format(*g), out, outer, some(one.poly))

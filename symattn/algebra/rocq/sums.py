@@ -126,22 +126,22 @@ class Rewriter(Functions):
         script: Script = ()
         if bracketed(left) != bracketed(right):
             match atom:
-                case ("exp", mono) if order == 1:
-                    script = self.applied_to(self.with_names(mono, kept), "e").script
-                case ("sum", sizes, mono):
-                    script = within(sizes, self.with_names(mono, kept)).script
-                case ("fn", name, items) if order == 1:
+                case Atom("exp") if order == 1:
+                    script = self.applied_to(self.with_names(atom.mono, kept), "e").script
+                case Atom("sum"):
+                    script = within(atom.bound, self.with_names(atom.mono, kept)).script
+                case Atom("fn", name) if order == 1:
                     script = self.applied_to(
-                        self.items_with_names(items, kept), FUNCTIONS[name]
+                        self.items_with_names(atom.terms, kept), FUNCTIONS[name]
                     ).script
-                case ("entry", *_) if order == 1:
+                case Atom("entry") if order == 1:
                     script = (same_entry(atom),)
-                case ("line", _, pair, items) if order == 1:
-                    script = along(pair, self.items_with_names(items, kept)).script
-                case ("poly", items) if order == 1:
-                    script = self.items_with_names(items, kept).script
+                case Atom("line", bound=(pair,)) if order == 1:
+                    script = along(pair, self.items_with_names(atom.terms, kept)).script
+                case Atom("poly") if order == 1:
+                    script = self.items_with_names(atom.terms, kept).script
                 case _:
-                    raise Refused(f"{atom[0]} under other names has no proof in Rocq yet")
+                    raise Refused(f"{atom.kind} under other names has no proof in Rocq yet")
         one = Equation(left, right, script, single(out))
         return self.combined(lambda given: to_power(given[0], turns), single(out, p), one)
 
@@ -269,12 +269,12 @@ def _merge(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     atom, p = factors[step["factor"]]
     rest = settled({**dict(factors), atom: p - 1})
     new = (parts[-1].bound or [])[len(bound) :]
-    names_ = {name: variable(own) for (name, _), (own, _) in zip(atom[1], new, strict=True)}
-    inner: Poly = {renamed_mono(atom[2], names_): Fraction(1)}
+    names_ = {name: variable(own) for (name, _), (own, _) in zip(atom.bound, new, strict=True)}
+    inner: Poly = {renamed_mono(atom.mono, names_): Fraction(1)}
     product, factor = times(rest, inner), f"({writer.text(rest)})"
     one = writer.algebra(_first, _by_both, product, rest, inner)
     one = _pulled(one, new, [], writer.text(product), factor, writer.text(inner))
-    named = within(new, writer.with_names(atom[2], names_))
+    named = within(new, writer.with_names(atom.mono, names_))
     power = turned(writer.as_power(atom))
     shown = writer.chain(
         Equation(f"{factor} * ({power.left})", "", times_script(power)),
@@ -288,7 +288,7 @@ def _merge(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
 def _named(writer: Rewriter, group: Bound, inside: Poly, total: Poly, factor: str) -> Equation:
     """A factor times a sum, which is named by its places."""
     ((atom, _),) = next(iter(total))
-    sizes, power = atom[1], writer.as_power(atom)
+    sizes, power = atom.bound, writer.as_power(atom)
     new = {name: variable(other) for (name, _), (other, _) in zip(group, sizes, strict=True)}
     named = within(sizes, writer.with_names(next(iter(inside)), new))
     left = f"{factor} * ({summed_text(group, writer.text(inside))})"
@@ -333,8 +333,8 @@ def _unit_pair(
     i, j = ends
     uses = sorted((atom for atom, p in run.uses for _ in range(int(p))), key=str)
     for one, columns, other, rows in writer.units:
-        first = ("entry", one, *((index, i) if columns else (i, index)))
-        second = ("entry", other, *((j, index) if rows else (index, j)))
+        first = Atom("entry", one, (index, i) if columns else (i, index))
+        second = Atom("entry", other, (j, index) if rows else (index, j))
         if sorted((first, second), key=str) == uses:
             if columns and rows:  # B A of A B
                 return (j, i), (second, first), (other, False, one)

@@ -129,8 +129,8 @@ class Spelling(Checker):
     def rooted_power(self, atom: Atom, p: Fraction) -> tuple[int, int]:
         """So many times the root of this order."""
         order = self.orders[atom] = lcm(self.orders.get(atom, 1), p.denominator)
-        if order > 1 and (atom[0] == "poly" or not self.is_rooted(atom)):
-            what = "a sum" if atom[0] == "poly" else "what may be negative"
+        if order > 1 and (atom.kind == "poly" or not self.is_rooted(atom)):
+            what = "a sum" if atom.kind == "poly" else "what may be negative"
             raise Refused(f"a root of {what} has no proof in Rocq yet")
         return int(p * order), order
 
@@ -142,41 +142,42 @@ class Spelling(Checker):
         names_: Variables | None = None,
     ) -> str:
         """An atom, or its root of this order; of e^x e^(x/order)."""
-        if atom[0] == "exp":
-            inner = self.term(atom[1], Fraction(1), places)
+        if atom.kind == "exp":
+            inner = self.term(atom.mono, Fraction(1), places)
             return f"e ({inner})" if order == 1 else f"e ({inner} / {order}%:R)"
         return root(self.atom(atom, places, names_), order)
 
     def atom(self, atom: Atom, places: Places | None, names_: Variables | None = None) -> str:
         """An atom."""
         match atom:
-            case ("entry", name, i, j, *heads):
+            case Atom("entry", name, (i, j, *heads)):
                 words = [nat(one, places) for one in heads]
                 one = f"({letter(name)} {words[0]})" if words else letter(name)
                 return f"ent {one} {nat(i, places)} {nat(j, places)}"
-            case ("name", "π", _):
+            case Atom("positive", "π"):
                 raise Refused("π has no term in Rocq yet")
-            case ("name", name, _):
+            case Atom("name" | "positive", name):
                 return identifier(name)
-            case ("size" | "index", name):
+            case Atom("size", name):
                 return f"{nat(variable(name), places)}%:R"
-            case ("prime", value):
+            case Atom("index", places=(at,)):
+                return f"{nat(at, places)}%:R"
+            case Atom("prime", value):
                 return f"{value}%:R"
-            case ("δ", one, other):
+            case Atom("δ", places=(one, other)):
                 return f"({plain(nat(one, places))} == {plain(nat(other, places))})%N%:R"
-            case ("sum", sizes, mono):
-                inner = {k: v for k, v in (places or {}).items() if k not in dict(sizes)}
-                return summed_text(sizes, self.term(mono, Fraction(1), inner), places)
-            case ("line", "max", pair, items):
+            case Atom("sum", bound=bound):
+                inner = {k: v for k, v in (places or {}).items() if k not in dict(bound)}
+                return summed_text(bound, self.term(atom.mono, Fraction(1), inner), places)
+            case Atom("line", "max", bound=(pair,)):
                 inner = {k: v for k, v in (places or {}).items() if k != pair[0]}
-                return largest_text(pair, self.text(dict(items), inner), places)
-            case ("poly", items):
-                return f"({self.text(dict(items), places, names_)})"
-            case ("fn", name, items) if name in FUNCTIONS:
-                return f"{FUNCTIONS[name]} ({self.text(dict(items), places)})"
-        raise Refused(
-            f"{atom[1] if atom[0] in ('fn', 'line') else atom[0]} has no term in Rocq yet"
-        )
+                return largest_text(pair, self.text(dict(atom.terms), inner), places)
+            case Atom("poly"):
+                return f"({self.text(dict(atom.terms), places, names_)})"
+            case Atom("fn", name) if name in FUNCTIONS:
+                return f"{FUNCTIONS[name]} ({self.text(dict(atom.terms), places)})"
+        what = atom.name if atom.kind in ("fn", "line") else atom.kind
+        raise Refused(f"{what} has no term in Rocq yet")
 
     def rule_text(self, rule: r.Rule, env: Env, lifted: bool = False, depth: int = 0) -> str:
         """An entry rule at these places; a number among what may be −∞ is Some number."""
@@ -299,8 +300,8 @@ class Spelling(Checker):
 
 def same_entry(atom: Atom) -> str:
     """The proof that an entry is the same where its places are written otherwise."""
-    name = letter(atom[1])
-    return f"congr (ent {f'({name} _)' if len(atom) > 4 else name} _ _); places."
+    name = letter(atom.name)
+    return f"congr (ent {f'({name} _)' if len(atom.places) > 2 else name} _ _); places."
 
 
 def anywhere(atom: Atom) -> re.Pattern[str]:

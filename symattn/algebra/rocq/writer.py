@@ -109,16 +109,17 @@ class Largest(Assuming):
             (top,) = inside
             self.laws.add("grows")
             ((mono, _),) = inner.items()
-            up = turned(self.of_power({atom[1]: p for atom, p in mono}))
+            up = turned(self.of_power({atom.mono: p for atom, p in mono}))
             moved = Equation(left, largest_text(pair, up.right), along(pair, up).script)
             risen = Equation(moved.right, f"e ({top.left})", ("by apply: largest_ex => //; lia.",))
             whole = self.applied_to(top, "e")
             return self.chain(moved, risen, whole, self.of_power(some(top.poly)))
         atom = self.named_line("max", inner, *pair)
-        new = {pair[0]: variable(atom[2][0])}
-        if atom[3] != renamed_items(inner.items(), new):
+        (bound,) = atom.bound
+        new = {pair[0]: variable(bound[0])}
+        if atom.terms != renamed_items(inner.items(), new):
             raise Refused("the largest of permuted entries has no proof in Rocq yet")
-        named = along(atom[2], self.items_with_names(frozenset(inner.items()), new))
+        named = along(bound, self.items_with_names(frozenset(inner.items()), new))
         return self.chain(
             Equation(left, named.left), self.known(single(atom), named.left, named.script)
         )
@@ -191,8 +192,8 @@ class Entries(Largest):
             return self.chain(
                 Equation(left, meant.left, (*moved, "by [].") if moved else ()), meant
             )
-        atom = next((atom for mono in poly for atom, _ in mono), ("δ",))
-        if atom[0] == "δ":  # of a permutation
+        atom = next((atom for mono in poly for atom, _ in mono), Atom("δ"))
+        if atom.kind == "δ":  # of a permutation
             return self.condition_is(left, poly)
         rooted = self.orders.get(atom, 1) > 1
         script = "by roots." if rooted else same_entry(atom)
@@ -403,35 +404,35 @@ class ProofWriter(Entries):
         with self.framed() as inside:
             out = super().changed(atom, values)
         places = {name: nat(one) for name, one in values.items()}
-        left = self.atom(atom, places) if atom[0] != "exp" else self.base(atom, 1, places)
+        left = self.atom(atom, places) if atom.kind != "exp" else self.base(atom, 1, places)
         if not indices(atom) & set(values):
             self.keep(self.known(out, left))
             return out
         match atom:
-            case ("entry", *_):
+            case Atom("entry"):
                 one = self.known(out, left, (same_entry(atom),))
-            case ("index", _):
+            case Atom("index"):
                 one = self.known(out, left, ("by rewrite ?natrD ?natrM.",))
-            case ("δ", *_):
+            case Atom("δ"):
                 one = self.condition_is(left, out)
-            case ("exp", _):
+            case Atom("exp"):
                 one = self.chain(
                     self.applied_to(inside[0], "e"), self.of_power(some(inside[0].poly))
                 )
-            case ("sum", *_):
+            case Atom("sum"):
                 body, whole = inside
                 one = self.chain(within(whole.bound, body), whole)
                 one = replace(one, left=left)
-            case ("line", *_):
+            case Atom("line"):
                 body, whole = inside
                 one = self.chain(along(whole.bound[0], body), replace(whole, left=whole.left))
                 one = replace(one, left=left)
-            case ("poly", _):
+            case Atom("poly"):
                 (one,) = inside
-            case ("fn", name, _):
+            case Atom("fn", name):
                 one = self.of_function(name, inside[0], out)
             case _:
-                raise Refused(f"{atom[1]} of another index has no proof in Rocq yet")
+                raise Refused(f"{atom.name} of another index has no proof in Rocq yet")
         self.keep(replace(one, poly=out))
         return out
 

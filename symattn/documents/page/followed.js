@@ -25,7 +25,7 @@ for (const item of data.items.slice(data.items.indexOf(central) + 1)) {
 }
 
 const axisOf = (item) => axes.get(item.letter) ?? 0;
-const hasRow = (item) => axes.has(item.letter);
+const hasRow = (item) => axes.has(item.letter) && queriesOf(item) === queriesOf(central); // not where rows are stacked
 const lineIn = (item, { i, j }) => [i, j][axisOf(item)]; // of which query an entry is
 const keyIn = (item, { i, j }) => [j, i][axisOf(item)]; // of which key, or component
 const queriesOf = (item) => item.shape[axisOf(item)];

@@ -19,7 +19,7 @@ function mostlyAt(key) {
       if (isHidden(key)) return `The mask hides ${quoted(key)} from ${askedInWords()}, so its weight is 0 whatever the other numbers are.`;
       const twin = isPlane() ? twinOf(key, seenKeys()) : undefined;
       if (twin !== undefined) return `${quoted(key)} and ${quoted(twin)} have equal keys, so equal weights: neither is above a half.`;
-      return isPlane() && isBetweenOthers(key, seenKeys()) ? `Among the keys, ${quoted(key)} lies between others: for no query is its score above all theirs or its weight above a half.` : "";
+      return isPlane() && isBetweenOthers(key, seenKeys()) ? "Its key lies between others: for no query is its score above all theirs or its weight above a half." : "";
     },
   };
 }
