@@ -10,7 +10,9 @@ import pytest
 from symattn import VARIANTS
 from symattn.documents.page import frame
 from tests import ROOT
-from tests.documents.page.opening import sheet, sheet_page, variant_page
+from tests.documents.page.opening import sheet, sheet_page, variant_page, work_page
+from tests.language import blocks, literature
+from tests.language.literature import Work
 from tests.program import source
 from tests.shares import share
 
@@ -57,6 +59,13 @@ def test_every_frame_shows_what_is_worked_out(width: int, opened: Callable[..., 
 @pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached")))
 def test_variants_on_a_small_phone(name: str, opened: Callable[..., Any]) -> None:
     judged(walk(on_a_screen(opened, variant_page(name), 320)))
+
+
+@pytest.mark.parametrize("work", share([*blocks.WORKS, *literature.WORKS], 31))
+def test_papers_on_a_desk(work: Work, opened: Callable[..., Any]) -> None:
+    """Rows that are stacked, lines that are taller than the screen, steps that have no reason."""
+    frames = walk(on_a_screen(opened, work_page(work), 1440))
+    assert [frame for frame in frames if frame["faults"]] == []
 
 
 def test_a_product_is_shown_whole_where_there_is_room(opened: Callable[..., Any]) -> None:
