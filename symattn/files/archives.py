@@ -45,7 +45,7 @@ def archive_in(file: BinaryIO, most: int) -> ZipFile:
     Raises `ReadError` for a larger one, and where it is broken.
     """
     raw = file if isinstance(file, io.BytesIO) else io.FileIO(file.fileno(), closefd=False)
-    with unbroken("is no zip archive, or a broken one"):
+    with unbroken("cannot be read: it is no zip archive, or a broken one"):
         return ZipFile(_Sparing(raw, most))
 
 

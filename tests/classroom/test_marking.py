@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sqlite3
@@ -339,6 +340,14 @@ def test_each_student_may_have_an_exercise_and_who_is_missing_has_a_row(tmp_path
     assert "Ada Lovelace" not in found
 
 
+@pytest.fixture
+def cleared() -> Iterator[None]:
+    """What Dask leaves is cleared away here, and not in the middle of another test."""
+    yield
+    gc.collect()
+
+
+@pytest.mark.usefixtures("cleared")
 def test_the_workers_of_dask_judge_as_this_process_does(file: Path) -> None:
     distributed = package("distributed")
     alone = marked(file, journal="alone.sqlite")
@@ -349,6 +358,7 @@ def test_the_workers_of_dask_judge_as_this_process_does(file: Path) -> None:
         assert marked(file, pool, "dask.sqlite") == alone
 
 
+@pytest.mark.usefixtures("cleared")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_scheduler_that_is_gone_is_a_line_and_running_again_finishes(
     file: Path, monkeypatch: pytest.MonkeyPatch

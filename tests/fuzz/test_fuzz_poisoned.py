@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -29,27 +33,40 @@ WORST = {
 }
 
 
+@pytest.fixture(scope="module")
+def alone() -> Iterator[ProcessPoolExecutor]:
+    """A process without threads, whose children are copies of it."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        yield pool
+
+
 @pytest.mark.parametrize(
     ("ending", "what"), [(k, what) for k, all_ in WORST.items() for what in all_]
 )
-def test_a_poisonous_file_takes_little(ending: str, what: str, tmp_path: Path) -> None:
+def test_a_poisonous_file_takes_little(
+    ending: str, what: str, tmp_path: Path, alone: ProcessPoolExecutor
+) -> None:
     if ending == ".parquet":
         package("pyarrow.parquet")
     file = tmp_path / f"ada{ending}"
     file.write_bytes(dict(KINDS[ending](900_000))[what])
-    found = taken(what, file)
+    found = alone.submit(taken, what, file).result()
     assert not found.is_bad, found
 
 
-@pytest.mark.parametrize("harm", ["slow", "large", "raises"])
-def test_what_takes_too_much_is_found(harm: str, tmp_path: Path) -> None:
-    def reading(_: Path) -> None:
-        if harm == "slow":
-            time.sleep(2.1)
-        elif harm == "large":
-            assert len(b"\1" * (2 * MOST_BYTES)) > MOST_BYTES
-        else:
-            raise KeyError(harm)
+def harmful(harm: str, _: Path) -> None:
+    """Read a file as if it were poisonous."""
+    if harm == "slow":
+        time.sleep(2.1)
+    elif harm == "large":
+        assert len(b"\1" * (2 * MOST_BYTES)) > MOST_BYTES
+    else:
+        raise KeyError(harm)
 
-    assert taken(harm, tmp_path, reading).is_bad
+
+@pytest.mark.parametrize("harm", ["slow", "large", "raises"])
+def test_what_takes_too_much_is_found(
+    harm: str, tmp_path: Path, alone: ProcessPoolExecutor
+) -> None:
+    assert alone.submit(taken, harm, tmp_path, partial(harmful, harm)).result().is_bad
     assert not Taken(harm, 0.1, 1000, 0).is_bad
