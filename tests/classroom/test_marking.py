@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sqlite3
@@ -340,25 +339,14 @@ def test_each_student_may_have_an_exercise_and_who_is_missing_has_a_row(tmp_path
     assert "Ada Lovelace" not in found
 
 
-@pytest.fixture
-def cleared() -> Iterator[None]:
-    """What Dask leaves is cleared away here, and not in the middle of another test."""
-    yield
-    gc.collect()
-
-
-@pytest.mark.usefixtures("cleared")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_the_workers_of_dask_judge_as_this_process_does(file: Path) -> None:
-    distributed = package("distributed")
+    package("distributed")
     alone = marked(file, journal="alone.sqlite")
-    with (
-        distributed.LocalCluster(n_workers=2, processes=False, dashboard_address=None) as cluster,
-        of_dask(cluster.scheduler_address) as pool,
-    ):
+    with cluster(file.parent) as (_, address), of_dask(address) as pool:
         assert marked(file, pool, "dask.sqlite") == alone
 
 
-@pytest.mark.usefixtures("cleared")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_scheduler_that_is_gone_is_a_line_and_running_again_finishes(
     file: Path, monkeypatch: pytest.MonkeyPatch
