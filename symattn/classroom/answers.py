@@ -14,15 +14,7 @@ from dataclasses import replace
 from html import unescape
 from xml.etree import ElementTree
 
-from symattn.classroom.submission import (
-    Sheet,
-    Submission,
-    cell,
-    cells,
-    is_name,
-    name_of,
-    shallow,
-)
+from symattn.classroom.submission import Sheet, Submission, cell, cells, is_name, name_of, shallow
 from symattn.errors import ReadError
 from symattn.files.archives import archive_in, unpacked
 from symattn.files.named import LIMITS

@@ -17,9 +17,10 @@ function mostlyAt(key) {
     now: () => `the weight of ${calledKey(key)} is ${weightOf(key).text}`,
     never() {
       if (isHidden(key)) return `The mask hides ${quoted(key)} from ${askedInWords()}, so its weight is 0 whatever the other numbers are.`;
-      const twin = isPlane() ? twinOf(key, seenKeys()) : undefined;
+      if (!isPlane()) return "";
+      const twin = twinOf(key, seenKeys());
       if (twin !== undefined) return `${quoted(key)} and ${quoted(twin)} have equal keys, so equal weights: neither is above a half.`;
-      return isPlane() && isBetweenOthers(key, seenKeys()) ? "Its key lies between others: for no query is its score above all theirs or its weight above a half." : "";
+      return isBetweenOthers(key, seenKeys()) ? "Its key lies between others: for no query is its score above all theirs or its weight above a half." : "";
     },
   };
 }
@@ -45,9 +46,9 @@ function outputOf(target) {
     isMet: () => everyOne(wantedNumbers.map((goal, c) => isBelow(certified.OF_ONE.abs(certified.minus(output()[c].number, goal)), NEAR))),
     now: () => `the output is ${outputText()}`,
     never() {
-      const [keys, place] = [seenKeys(), `(${target.map(pretty).join(", ")})`];
+      const [keys, place, plane] = [seenKeys(), `(${target.map(pretty).join(", ")})`, isPlane()];
       if (liesOutside(wantedNumbers, keys.map((key) => [key]))) return `The output is a mean of the values that ${queryNames ? askedInWords() : queryName(followed.row)} sees, and ${place} lies outside the shape between them.`;
-      const alike = keys.map((key) => keys.filter((other) => other === key || (isPlane() && areSame(key, other))));
+      const alike = keys.map((key) => keys.filter((other) => other === key || (plane && areSame(key, other))));
       return liesOutside(wantedNumbers, alike) ? `Equal keys have equal shares, and no such mean is ${place}.` : "";
     },
   };

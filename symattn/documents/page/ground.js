@@ -105,7 +105,7 @@ function isBeside(point, points, near) {
   const across = points.flatMap((one) => points.map((other) => [minus(one[1], other[1]), minus(other[0], one[0])]));
   return [[1, 0], [-1, 0], [0, 1], [0, -1], ...across].some((side) => {
     const least = minus(along(side, point), times(near, sum(side.map(abs))));
-    return points.every((one) => order(along(side, one), least) < 0); // so is not what is not known
+    return points.every((one) => order(along(side, one), least) < 0); // what is not known is not below
   });
 }
 
@@ -312,8 +312,7 @@ if (hasPlane) front.prepend(panel("Ask and compare", "", ground, remarks));
 if (isMixedInPlane) front.append(panel("Mix", "", values, mixture));
 function tellPictures() {
   if (staged()) return; // out of sight
-  ground.parentElement?.toggleAttribute("hidden", !isPlane());
-  if (isPlane()) drawGround();
+  if (hasPlane && !ground.parentElement.toggleAttribute("hidden", !isPlane())) drawGround();
   if (isMixedInPlane) {
     drawValues();
     $(".lead", values.parentElement).textContent = areShares() ? "Each value pulls the output by its share: it never leaves the shape between them." : "The output is the sum of the values, each times its weight.";
