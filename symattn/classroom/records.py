@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from symattn.classroom.answered import Answers, AnswerSheet
 from symattn.classroom.exercise import Exercise
@@ -54,14 +55,14 @@ class Record:
     @property
     def points(self) -> Fraction:
         """All points."""
-        return self.share * sum((mark.points for mark in self.marks), Fraction(0))
+        return self.share * sum((points for points, _ in self.steps.values()), Fraction(0))
 
     @property
     def most(self) -> Fraction:
         """The points of a sheet on which all is right."""
-        return sum((mark.most for mark in self.marks), Fraction(0))
+        return sum((most for _, most in self.steps.values()), Fraction(0))
 
-    @property
+    @cached_property
     def steps(self) -> Mapping[str, tuple[Fraction, Fraction]]:
         """The points of each step, of how many."""
         found: dict[str, tuple[Fraction, Fraction]] = {}

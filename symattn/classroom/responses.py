@@ -102,8 +102,9 @@ class Columns:
         try:
             claims = {name: _cells(row, place) for name, place in self.claims.items()}
             others = {head: _cells(row, place) for place, head in self.others.items()}
-            submitted = time_of(self._said("submitted", row))
-            return Submission(source, name_of(student), claims, (), others, submitted, found.key)
+            said = self._said("submitted", row)
+            when = time_of(said) if said else None
+            return Submission(source, name_of(student), claims, (), others, when, found.key)
         except ReadError as error:
             return found.failed(error)
 

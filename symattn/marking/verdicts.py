@@ -144,13 +144,13 @@ class Marker:
         for letter, claimed in self._claimed.items():
             if chains is not None:
                 baseless |= {(letter, n) for n in chains.uncomputed(letter)}
+            name, notation = self.evaluation.item(letter).name, self.evaluation.notation
             for number, (place, written) in enumerate(claimed):
                 key, verdict, remark = (letter, number), "right", ""
                 if chains is not None and key in chains.too_coarse:
                     verdict, remark = "wrong", _COARSE
                 elif chains is not None and not claimed.right[number]:
                     verdict, remark = self._verdict(key, written, chains, baseless)
-                name, notation = self.evaluation.item(letter).name, self.evaluation.notation
                 origins = partial(self._origins, key, verdict)
                 found[key] = EntryMark(name, place, written, verdict, remark, notation, origins)
         return found

@@ -2,13 +2,15 @@
 
 A third of the rows are wrong, no two of these alike; the others are right.
 ``python -m tests.benchmarks.stack_speed [--rows 20000] [-- words of mark]`` marks them into a new
-folder and prints what it took: the seconds, the most memory of the marker at each tenth of the
-time, and what the slowest of some wrong rows takes to be judged by itself. Linux only.
+folder and prints what it took: the seconds, those of processors (all processes of the command
+together), the most memory of the marker at each tenth of the time, and what the slowest of some
+wrong rows takes of a processor to be judged by itself. Linux only.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import subprocess
 import sys
 import tempfile
@@ -32,6 +34,12 @@ def memory_of(process: int) -> int:
     return int(pages) * 4096 // 10**6
 
 
+def spent() -> float:
+    """The processors' seconds of this process's children that have ended, and of theirs."""
+    of = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return of.ru_utime + of.ru_stime
+
+
 def marked(folder: Path, words: list[str]) -> tuple[float, list[int]]:
     """The seconds that the command takes, and the memory that it held meanwhile."""
     start, held = time.monotonic(), list[int]()
@@ -48,9 +56,9 @@ def alone(exercise: Exercise, explain: bool) -> list[float]:
     """The milliseconds that wrong rows take by themselves, the longest last."""
     judge, found = Judge(exercise, explain=explain), []
     for texts in islice(wrong_ones(exercise, 2), _ALONE):
-        start = time.perf_counter()
+        start = time.process_time()
         judge.judge(Answers(tuple(texts)))
-        found.append(1000 * (time.perf_counter() - start))
+        found.append(1000 * (time.process_time() - start))
     return sorted(found[1:])  # the first prepares the judge
 
 
@@ -67,6 +75,7 @@ def main() -> None:
         took, held = marked(folder, asked.words)
     tenths = [max(held[: len(held) * k // 10 + 1]) for k in range(1, 11)]
     print(f"{asked.rows:,} rows in {took:.0f} s, {asked.rows / took:,.0f} a second")
+    print(f"{spent():.0f} s of processors, {asked.rows / spent():,.0f} rows in each of them")
     print(f"MB of the marker by tenths of the time: {', '.join(map(str, tenths))}")
     each = alone(exercise, "--no-explain" not in asked.words)
     middle = each[len(each) // 2]
