@@ -201,8 +201,10 @@ def _declare(text: Text, shapes: Mapping[str, GivenShape], letters: Letters) -> 
         name = shape.name
         if name in letters.declared:
             raise wrong(shape.place, f"the shape of {name} is said twice")
-        if name in letters.made and shape.head != letters.made[name].left.head:
-            raise wrong(shape.place, f"{name} is made otherwise; write the same index")
+        head = letters.made[name].left.head if name in letters.made else shape.head
+        if shape.head != head:
+            written = f"{name}[{head}]" if head else name
+            raise wrong(shape.place, f"the text makes {written}; write {written} : …")
         letters.declared[name] = tuple(_size(size, letters, shape.place) for size in shape.sizes)
         letters.families |= {name: None} if shape.head else {}
     for name, given in shapes.items():
@@ -412,7 +414,7 @@ def _infer(equation: Equation, sizes: Sizes) -> None:
 
 def _begin(name: str, sizes: Sizes) -> None:
     """The shape of a state, and of the one before the first."""
-    state = sizes.letters[name] = sizes.fitting()
+    state = sizes.state(name)
     start = sizes.said.starts.get(name)
     if start is None:
         sizes.letters[f"{name}_0"] = state
@@ -425,7 +427,10 @@ def _begin(name: str, sizes: Sizes) -> None:
 
 
 def _end(left: Left, count: int, found: Shape, sizes: Sizes) -> None:
-    """The state is a row where nothing says how many it has; its tokens are counted."""
+    """The state is a row where nothing says how many it has; its tokens are counted.
+
+    Where columns alone are added to it, it is a column, and rows make a row.
+    """
     name, dims, state = left.name, sizes.dims, sizes.letters[left.name]
     assert state is not None
     own = (name, f"{name}_0")
@@ -435,6 +440,13 @@ def _end(left: Left, count: int, found: Shape, sizes: Sizes) -> None:
     rows = dims.root(state[0])
     if dims.value[rows] is None and rows not in others and name not in sizes.declared:
         dims.same(rows, sizes.one)
+    for size, beside in (state, state[::-1]):
+        if (
+            dims.met_only_one(size)
+            and dims.root(size) not in others
+            and dims.root(beside) in others
+        ):
+            dims.same(size, sizes.one)
     if dims.root(count) not in others and dims.known(count) is None:
         index = left.head
         raise Unfit(

@@ -270,6 +270,11 @@ class Dims:
         """Two sizes stand together, of which one is 1: it is repeated."""
         self.met_one += filter(self.is_fitted, (one, other))
 
+    def met_only_one(self, dim: int) -> bool:
+        """Whether nothing is known of a size but that it stands with a 1, which is repeated."""
+        root = self.root(dim)
+        return self.value[root] is None and root in map(self.root, self.met_one)
+
     def settle(self, inputs: Collection[int]) -> None:
         """The sizes that met nothing but a 1 are 1, unless they are those of `inputs`."""
         roots = {self.root(dim) for dim in inputs}

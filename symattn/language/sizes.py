@@ -358,6 +358,11 @@ class Sizes(Places):
                 return rows, columns
         return self.dims.new(), self.dims.new()
 
+    def state(self, name: str) -> Shape:
+        """The shape of a letter that a recurrence makes: what is said of it, or what follows."""
+        self.letters[name] = self._new_letter(name) if name in self.declared else self.fitting()
+        return self.letters[name]
+
     def fitting(self) -> tuple[int, int]:
         """A shape that follows from where a matrix stands."""
         shape = self.dims.new(), self.dims.new()

@@ -85,3 +85,18 @@ def test_a_quotient_behind_a_factor_keeps_its_brackets() -> None:
         whole = derivation_of(own)
         assert written(whole).splitlines()[-1] == own
         assert str(derivation_of(written(whole))) == str(whole)
+
+
+@pytest.mark.parametrize("said", ["", "z[t] : d_k × 1"])
+def test_a_state_of_columns_is_a_column(said: str) -> None:
+    """Beside a state that is a matrix, too, in a quotient by what is made of it."""
+    whole = derivation_of(f"""
+        {said}
+        S[t] = S[t-1] + K[t]^T V[t];  S[0] = 0
+        z[t] = z[t-1] + K[t]^T;  z[0] = 0
+        O[t,:] = Q[t] S[t] / (Q[t] z[t])
+    """)
+    assert [str(step.shape[1]) for step in whole] == ["d_v", "1", "d_v"]
+    assert "1ᵀ" not in str(whole)
+    with pytest.raises(ReadError, match=r"line 1, character 1: the text makes z\[t\]; write z\[t"):
+        derivation_of("z : d_k × 1; z[t] = z[t-1] + K[t]^T")
