@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from symattn.algebra.identities.identity import Identity
     from symattn.attention.decoding import Chunk, decode
     from symattn.attention.spec import Attention
-    from symattn.attention.variants import VARIANTS, Variant, variant
+    from symattn.attention.variants import TEXTS, VARIANTS, Variant, variant
     from symattn.attention.vocabulary import Notation
     from symattn.capturing import capture
     from symattn.derivations import Check, Derivation, Evaluation, Step, StepValue
@@ -42,7 +42,7 @@ _PUBLIC = {
     "symattn.algebra.identities.identity": "Identity",
     "symattn.attention.decoding": "Chunk decode",
     "symattn.attention.spec": "Attention",
-    "symattn.attention.variants": "VARIANTS Variant variant",
+    "symattn.attention.variants": "TEXTS VARIANTS Variant variant",
     "symattn.attention.vocabulary": "Notation",
     "symattn.capturing": "capture",
     "symattn.derivations": "Check Derivation Evaluation Step StepValue",
@@ -59,6 +59,7 @@ _HOMES = {name: module for module, names in _PUBLIC.items() for name in names.sp
 
 __all__ = [
     "IDENTITIES",
+    "TEXTS",
     "VARIANTS",
     "Attention",
     "Check",

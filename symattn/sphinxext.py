@@ -289,7 +289,7 @@ class Shows(_Holding):
         from symattn.attention.variants import variant
 
         row = variant(self.arguments[0].strip())
-        return row.spec.derivation(), None, self.displayed(Notation())
+        return row.derivation(), None, self.displayed(Notation())
 
     def _body(self, page: Outline) -> Iterator[nodes.Node]:
         brief = self.options.get("format") == "equations"

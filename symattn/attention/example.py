@@ -16,6 +16,7 @@ from symattn.arguments import flag, instance, whole, words
 from symattn.attention.spec import Attention
 from symattn.derivations import Derivation, Evaluation, Given
 from symattn.errors import SymattnError
+from symattn.language.spec import Equations
 
 #: A number by itself: λ, γ, neither 0 nor 1.
 _NUMBER = [["1/2"]]
@@ -103,6 +104,22 @@ def small_inputs(
     derivation = forward if gradient is None else forward.gradient(gradient or None)
     positive = spec.normaliser == "sum"
     return spec, small_numbers(forward, derivation, tokens=tokens, d_k=d_k, positive=positive)
+
+
+def small_equations(
+    equations: Equations, *, tokens: int = 3, d_k: int = 2, heads: int | None = None
+) -> tuple[dict[str, int], dict[str, Given]]:
+    """How many heads equations have, where that is open, and small numbers for all their inputs.
+
+    Raises `SymattnError` for heads of equations without any.
+    """
+    there = {symbol.name for symbol in equations.whole.size_symbols}
+    if heads is not None and "h" not in there:
+        raise SymattnError("--heads: these equations have no heads; leave it out")
+    counts = {"n_h": heads or 2, "n_g": 1}
+    counts = {name: count for name, count in counts.items() if name[2:] in there}
+    whole = equations.derivation(sizes=counts)
+    return counts, small_numbers(whole, whole, tokens=tokens, d_k=d_k)
 
 
 def small_numbers(

@@ -1,6 +1,7 @@
-"""Named variants of attention: a spec, a line about it, and where it was published.
+"""Named variants of attention: a spec or a text, a line about it, and where it was published.
 
-Adding a variant is adding a row.
+Adding a variant is adding a row: to `VARIANTS` where choices of `Attention` say it, to `TEXTS`
+where equations do.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symattn.errors import NoSuchName, nearest, quote
+from symattn.errors import NoSuchName, SymattnError, nearest, quote
 from symattn.shown import Named
 
 if TYPE_CHECKING:  # start-up time: a list of names needs no SymPy
     from symattn.attention.spec import Attention
     from symattn.derivations import Derivation
+    from symattn.language.spec import Equations
 
 _PAPER = "Vaswani et al., Attention Is All You Need (2017), section "
 _SELF: dict[str, Any] = {"source": "self"}
@@ -24,7 +26,7 @@ _HEADS: dict[str, Any] = {"source": "self", "heads": "h", "output_projection": T
 
 @dataclass(frozen=True, repr=False)
 class Variant(Named):
-    """A named spec, by its choices: what `Attention` takes.
+    """A named spec, by its choices, which are what `Attention` takes; or a `text` of equations.
 
     `called` is its title where that says more than the name (Causal attention with ALiBi),
     `computes` the first line of its programs.
@@ -36,16 +38,29 @@ class Variant(Named):
     source: str
     called: str = ""
     computes: str = ""
+    text: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}: {self.about} ({self.source})"
 
     @cached_property
     def spec(self) -> Attention:
-        """The choices, settled when they are first asked for: a list of names needs no SymPy."""
+        """The choices, settled when they are first asked for: a list of names needs no SymPy.
+
+        Raises `SymattnError` for a variant that equations say.
+        """
         from symattn.attention.spec import Attention  # start-up time
 
+        if self.text:
+            raise SymattnError(f"{self.name}: equations say it, not choices of an Attention")
         return Attention(**self.choices)
+
+    @cached_property
+    def equations(self) -> Equations:
+        """The text, with the usual order of sizes, and what is known of steps by their words."""
+        from symattn.attention.vocabulary import equations
+
+        return equations(self.text)
 
     @property
     def title(self) -> str:
@@ -63,7 +78,8 @@ class Variant(Named):
         >>> variant("rotary").derivation().about
         'Causal self-attention with queries and keys rotated by their positions'
         """
-        return self.told_of(self.spec.derivation())
+        said = self.equations if self.text else self.spec
+        return self.told_of(said.derivation())
 
 
 def _choices(**choices: Any) -> dict[str, Any]:
@@ -475,9 +491,349 @@ VARIANTS: tuple[Variant, ...] = (
 )
 
 
+#: Variants that equations say; a text is written as `docs/equations.md` tells.
+TEXTS: tuple[Variant, ...] = (
+    Variant(
+        "differential",
+        {},
+        "heads that take the difference of two softmaxes, each followed by a norm",
+        "Ye et al., Differential Transformer (2024), section 2.1, equations 1 and 3",
+        text="""
+Q_1[h] : n × d_k;  K_1[h] : n × d_k;  Q_2[h] : n × d_k;  K_2[h] : n × d_k
+Q_1[h] = X W_Q1[h];  K_1[h] = X W_K1[h]
+Q_2[h] = X W_Q2[h];  K_2[h] = X W_K2[h]
+V[h] = X W_V[h]
+A_1[h] = softmax(Q_1[h] K_1[h]^T / sqrt(d_k))
+A_2[h] = softmax(Q_2[h] K_2[h]^T / sqrt(d_k))
+weights A[h] = A_1[h] - λ A_2[h]   # What both softmaxes give is noise, and cancels.
+Y[h] = (1 - λ_0) RMSNorm(A[h] V[h])
+output O = concat_h(Y[h]) W_O
+""",
+    ),
+    Variant(
+        "talking-heads",
+        {},
+        "heads mixed by learned matrices, before the softmax and after it",
+        "Shazeer et al., Talking-Heads Attention (2020), section 4",
+        text="""
+P_L : n_h × n_h;  P_W : n_h × n_h
+Q[h] = X W_Q[h];  K[h] = X W_K[h];  V[h] = X W_V[h]
+J[h] = Q[h] K[h]^T / sqrt(d_k)
+scores S[h] = sum_g(P_L[g,h] J[g])   # Every head's scores are mixed from those of all heads.
+weights A[h] = softmax(S[h])
+U[h] = sum_g(P_W[g,h] A[g])   # And so are its weights.
+output O = concat_h(U[h] V[h]) W_O
+""",
+    ),
+    Variant(
+        "stick-breaking",
+        {},
+        "each token takes its share of what nearer ones have left, from the last one back",
+        "Tan et al., Scaling Stick-Breaking Attention (2024), section 2",
+        text="""
+Q = X W_Q;  K = X W_K;  V = X W_V
+scores S = Q K^T / sqrt(d_k)
+B = sigmoid(S)   # The share of what is left.
+L[i,j] = ln(1 - B[i,j]) if j < i else 0
+U[i,j] = 1 if i > j else 0
+R = L U   # The logarithm of what the tokens in between leave.
+weights A[i,j] = B[i,j] exp(R[i,j]) if j < i else 0
+output O = A V
+""",
+    ),
+    Variant(
+        "forgetting",
+        {},
+        "a bias that is the sum of the logarithms of forget gates between key and query",
+        "Lin et al., Forgetting Transformer (2025), section 3",
+        text="""
+w : d_model × 1;  b : number
+Q = X W_Q;  K = X W_K;  V = X W_V
+T[i,j] = 1 if j <= i else 0
+F = T ln(sigmoid(X w + b))   # The logarithms of the gates, summed up to each token.
+D[i,j] = F[i] - F[j] if j <= i else -inf
+weights A = softmax(Q K^T / sqrt(d_k) + D)
+output O = A V
+""",
+    ),
+    Variant(
+        "memory-tokens",
+        {},
+        "learned vectors before the tokens, which attend and are attended to as tokens are",
+        "Burtsev et al., Memory Transformer (2020), section 3.1",
+        "Attention with memory tokens",
+        text="""
+M : d_m × d_model
+H = [M; X]
+Q = H W_Q;  K = H W_K;  V = H W_V
+weights A = softmax(Q K^T / sqrt(d_k))
+output O = A V
+""",
+    ),
+    Variant(
+        "disentangled",
+        {},
+        "scores of content to content, content to position and position to content",
+        "He et al., DeBERTa (2021), section 3.1, equation 4, with distances clipped alike on "
+        "both sides",
+        text="""
+R : 2 d_w + 1 × d_model;  Q_R : 2 d_w + 1 × d_k;  K_R : 2 d_w + 1 × d_k
+Q = X W_Q;  K = X W_K;  V = X W_V
+Q_R = R W_QR;  K_R = R W_KR
+scores S = (Q K^T + clip(Q K_R^T) + clip(K Q_R^T)^T) / sqrt(3 d_k)
+weights A = softmax(S)
+output O = A V
+""",
+    ),
+    Variant(
+        "cross-layer",
+        {},
+        "two layers that share the keys and values of the first",
+        "Brandon et al., Cross-Layer Attention (2024), section 3",
+        text="""
+K = X W_K;  V = X W_V
+H = X + softmax(X W_Q K^T / sqrt(d_k) + causal()) V W_O
+## Second layer
+O = H + softmax(H W_P K^T / sqrt(d_k) + causal()) V W_R
+""",
+    ),
+    Variant(
+        "gated",
+        {},
+        "a sigmoid gate of the token on what each head gives",
+        "Qiu et al., Gated Attention for Large Language Models (2025), section 2.2",
+        text="""
+Q[h] = X W_Q[h];  K[h] = X W_K[h];  V[h] = X W_V[h]
+weights A[h] = softmax(Q[h] K[h]^T / sqrt(d_k) + causal())
+Y[h] = sigmoid(X W_G[h]) ∘ (A[h] V[h])
+output O = concat_h(Y[h]) W_O
+""",
+    ),
+    Variant(
+        "value-residual",
+        {},
+        "a second layer whose values are mixed with those of the first",
+        "Zhou et al., Value Residual Learning (2024), section 3",
+        text="""
+λ : number
+V_1 : n × d_model
+V_1 = X W_V
+H = X + softmax(X W_Q (X W_K)^T / sqrt(d_k) + causal()) V_1
+## Second layer
+V_2 = λ V_1 + (1 - λ) H W_U
+O = H + softmax(H W_P (H W_R)^T / sqrt(d_k) + causal()) V_2
+""",
+    ),
+    Variant(
+        "query-key-norm",
+        {},
+        "queries and keys of length 1, and a learned factor in place of 1/√d_k",
+        "Henry et al., Query-Key Normalization for Transformers (2020), section 3.1",
+        text="""
+Q = unit(X W_Q);  K = unit(X W_K);  V = X W_V
+scores S = g Q K^T
+weights A = softmax(S)
+output O = A V
+""",
+    ),
+    Variant(
+        "linformer",
+        {},
+        "keys and values projected to a fixed number of rows",
+        "Wang et al., Linformer (2020), section 4",
+        text="""
+E : d_p × m;  F : d_p × m
+weights A = softmax(Q (E K)^T / sqrt(d_k))
+output O = A (F V)
+""",
+    ),
+    Variant(
+        "synthesizer",
+        {},
+        "weights computed from each token alone, without keys",
+        "Tay et al., Synthesizer (2021), section 3.1",
+        "Dense Synthesizer attention",
+        text="""
+X : n × d_model;  W_1 : d_model × d_model;  W_2 : d_model × n
+scores S = relu(X W_1 + b_1) W_2 + b_2
+weights A = softmax(S)
+output O = A X W_V
+""",
+    ),
+    Variant(
+        "linear-recurrent",
+        {},
+        "causal linear attention computed token by token, with two sums as its state",
+        "Katharopoulos et al., Transformers are RNNs (2020), section 3.4, equations 16 to 20",
+        "Linear attention as a recurrence",
+        text="""
+φ(x) = x + 1 if x > 0 else exp(x)
+S[0] = 0;  z[0] = 0
+S[t] = S[t-1] + φ(K[t])^T V[t]
+z[t] = z[t-1] + φ(K[t])^T
+output O[t,:] = φ(Q[t]) S[t] / (φ(Q[t]) z[t])
+""",
+    ),
+    Variant(
+        "retention",
+        {},
+        "products of queries and keys that decay with the distance, without a softmax",
+        "Sun et al., Retentive Network (2023), section 2.1, equation 5",
+        "Retention",
+        text="""
+Q = rotary(X W_Q);  K = rotary(X W_K);  V = X W_V
+D[i,j] = γ^(i-j) if i >= j else 0
+weights A = Q K^T ∘ D
+output O = A V
+""",
+    ),
+    Variant(
+        "retention-recurrent",
+        {},
+        "retention computed token by token: the state decays and takes in each token",
+        "Sun et al., Retentive Network (2023), section 2.1, equation 6",
+        "Retention as a recurrence",
+        text="""
+Q = rotary(X W_Q);  K = rotary(X W_K);  V = X W_V
+S[0] = 0
+S[t] = γ S[t-1] + K[t]^T V[t]
+output O[t,:] = Q[t] S[t]
+""",
+    ),
+    Variant(
+        "gated-linear",
+        {},
+        "linear attention whose state decays by a gate of each token, for each key component",
+        "Yang et al., Gated Linear Attention Transformers (2023), sections 4.1 and 4.4",
+        text="""
+W_A : d_model × d_r;  W_B : d_r × d_k
+g(x) = sigmoid(x)^(1/16)
+Q = X W_Q;  K = X W_K;  V = X W_V
+G = g(X W_A W_B + b_A)
+S[0] = 0
+S[t] = diag(G[t]) S[t-1] + K[t]^T V[t]
+output O[t,:] = Q[t] S[t]
+""",
+    ),
+    Variant(
+        "mamba-2",
+        {},
+        "a state space whose state decays by a number of each token",
+        "Dao, Gu, Transformers are SSMs (2024), section 3",
+        "A state space (Mamba-2)",
+        text="""
+X : n × d_v;  B : n × d_s;  C : n × d_s
+S[0] = 0
+S[t] = exp(-δ[t]) S[t-1] + B[t]^T X[t]
+output O[t,:] = C[t] S[t]
+""",
+    ),
+    Variant(
+        "mamba-2-dual",
+        {},
+        "the same state space as masked attention: products of decays stand in the mask",
+        "Dao, Gu, Transformers are SSMs (2024), section 5.1",
+        "A state space as attention",
+        text="""
+X : n × d_v;  B : n × d_s;  C : n × d_s;  δ : n × 1
+T[i,j] = 1 if j <= i else 0
+F = T δ   # The decays' logarithms, summed up to each token.
+L[i,j] = exp(F[j] - F[i]) if j <= i else 0
+weights A = C B^T ∘ L
+output O = A X
+""",
+    ),
+    Variant(
+        "deltanet",
+        {},
+        "a state in which each key's value is replaced in part, as by one step of gradient descent",
+        "Schlag et al., Linear Transformers Are Secretly Fast Weight Programmers (2021); Yang et "
+        "al., Parallelizing Linear Transformers with the Delta Rule (2024), section 2",
+        "The delta rule",
+        text="""
+w : d_model × 1
+Q = unit(SiLU(X W_Q));  K = unit(SiLU(X W_K));  V = SiLU(X W_V)
+β = sigmoid(X w)
+S[0] = 0
+S[t] = S[t-1] + β[t] K[t]^T (V[t] - K[t] S[t-1])
+output O[t,:] = Q[t] S[t]
+""",
+    ),
+    Variant(
+        "gated-deltanet",
+        {},
+        "the delta rule on a state that decays by a number of each token",
+        "Yang, Kautz, Hatamizadeh, Gated Delta Networks (2024), section 3.1, equation 10",
+        "The gated delta rule",
+        text="""
+S[0] = 0
+S[t] = α[t] (S[t-1] - β[t] K[t]^T (K[t] S[t-1])) + β[t] K[t]^T V[t]
+output O[t,:] = Q[t] S[t]
+""",
+    ),
+    Variant(
+        "kimi-delta",
+        {},
+        "the delta rule on a state that decays by a gate for each key component",
+        "Kimi Team, Kimi Linear (2025), section 3, equation 1",
+        "Kimi delta attention",
+        text="""
+G : n × d_k
+S[0] = 0
+S[t] = (I - β[t] K[t]^T K[t]) diag(G[t]) S[t-1] + β[t] K[t]^T V[t]
+output O[t,:] = Q[t] S[t]
+""",
+    ),
+    Variant(
+        "lightning",
+        {},
+        "linear attention with a decay, a norm and a gate",
+        "Qin et al., TransNormerLLM (2023), section 3; Lightning Attention-2 (2024), section 3",
+        "Lightning attention",
+        text="""
+Q = SiLU(X W_Q);  K = SiLU(X W_K);  V = SiLU(X W_V)
+S[0] = 0
+S[t] = λ S[t-1] + K[t]^T V[t]
+R[t,:] = Q[t] S[t]
+output O = sigmoid(X W_G) ∘ RMSNorm(R)
+""",
+    ),
+    Variant(
+        "rnn",
+        {},
+        "no attention: a state that each token changes, to compare with",
+        "Elman, Finding Structure in Time (1990)",
+        "A recurrent network",
+        text="""
+W_H : d_h × d_h
+H[0] = 0
+H[t] = tanh(X[t] W_X + H[t-1] W_H + b_H)
+output O[t,:] = H[t] W_O + b_O
+""",
+    ),
+    Variant(
+        "gru",
+        {},
+        "no attention: a state that gates keep or replace, to compare with",
+        "Cho et al., Learning Phrase Representations using RNN Encoder-Decoder (2014), section 2.3",
+        "A recurrent network with gates",
+        text="""
+U_Z : d_h × d_h
+Z = X W_Z + b_Z;  R = X W_R + b_R;  C = X W_C + b_C
+H[0] = 0
+H[t] = sigmoid(Z[t] + H[t-1] U_Z) ∘ H[t-1] + (1 - sigmoid(Z[t] + H[t-1] U_Z)) ∘ tanh(
+    C[t] + (sigmoid(R[t] + H[t-1] U_R) ∘ H[t-1]) U_C)
+output O[t,:] = H[t]
+""",
+    ),
+)
+
+#: Every variant by its name.
+NAMED: Mapping[str, Variant] = {row.name: row for row in (*VARIANTS, *TEXTS)}
+
+
 def variant(name: str) -> Variant:
     """The variant of this name; raises `SymattnError` with the nearest name otherwise."""
-    rows = {row.name: row for row in VARIANTS}
-    if not isinstance(name, str) or name not in rows:
-        raise NoSuchName(f"no variant is called {quote(name)}{nearest(name, rows)}")
-    return rows[name]
+    if not isinstance(name, str) or name not in NAMED:
+        raise NoSuchName(f"no variant is called {quote(name)}{nearest(name, NAMED)}")
+    return NAMED[name]

@@ -10,7 +10,9 @@ from symattn.attention.presets import PRESETS
 from symattn.attention.scoring import BIASES, SCORES, learned_of
 from symattn.attention.sources import POSITIONS
 from symattn.attention.words import COMMON, SIZES, Word
+from symattn.derivations import Derivation
 from symattn.errors import SymattnError, nearest, quote
+from symattn.language.spec import Equations
 from symattn.nodes.normalise import NORMALISERS
 from symattn.notation import options
 from symattn.notation.letters import CALLED, CHANGE, GRADIENT, LOSSES, sign
@@ -114,3 +116,11 @@ def _key(name: str) -> str:
             f"symbols: nothing is called {quote(name)}{nearest(name, (*SYMBOLS, *SIZES, *CALLED))}"
         )
     return f"{letter}{'[head]' if name == 'heads' else part}"
+
+
+def equations(
+    text: str, levels: Mapping[str, int] | None = None, base: Derivation | None = None
+) -> Equations:
+    """The equations of a text whose words name the steps of the field; see `Equations`."""
+    facts = {step: word.facts for step, word in WORDS.items()}
+    return Equations(text, {}, levels or {}, facts, SIZES, base)

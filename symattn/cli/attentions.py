@@ -54,10 +54,10 @@ def on_top(base: Derivation, text: str) -> Equations:
 
 def is_attention(source: str) -> bool:
     """Whether this names an attention: a file or a variant, with or without a step."""
-    from symattn.attention.variants import VARIANTS
+    from symattn.attention.variants import NAMED
 
     name, _ = _parts(source)
-    return is_file(name) or is_equations(name) or name in [row.name for row in VARIANTS]
+    return is_file(name) or is_equations(name) or name in NAMED
 
 
 def reads_file(source: str) -> bool:
@@ -72,13 +72,12 @@ def attentions(sources: Sequence[str], destinations: Sequence[Destination]) -> l
 
 def variant_named(source: str) -> Variant:
     """The variant of this name. Raises `SymattnError` with what else may be meant."""
-    from symattn.attention.variants import VARIANTS
+    from symattn.attention.variants import NAMED
 
-    rows = {row.name: row for row in VARIANTS}
-    if source not in rows:
-        hint = copying(source) or nearest(source, rows)
+    if source not in NAMED:
+        hint = copying(source) or nearest(source, NAMED)
         raise SymattnError(f"{quote(source)} is neither a file nor a variant{hint}")
-    return rows[source]
+    return NAMED[source]
 
 
 def missing(source: str) -> str:
@@ -130,5 +129,5 @@ def _attention(source: str, destinations: Sequence[Destination]) -> Derivation:
         with sheet.in_file():
             derivation = sheet.derivation()
     else:
-        derivation = variant_named(name).spec.derivation()
+        derivation = variant_named(name).derivation()
     return ending_with(derivation, step) if step else derivation

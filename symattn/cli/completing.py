@@ -26,9 +26,9 @@ def to(*kinds: Names, or_files: bool = False) -> _Completes:
 
 
 def _variants() -> Iterable[tuple[str, str]]:
-    from symattn.attention.variants import VARIANTS
+    from symattn.attention.variants import NAMED
 
-    return [(row.name, row.title) for row in VARIANTS]
+    return [(row.name, row.title) for row in NAMED.values()]
 
 
 def _identities() -> Iterable[tuple[str, str]]:

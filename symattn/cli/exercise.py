@@ -152,12 +152,10 @@ class Request:
 
         tokens, d_k = self.tokens or 3, self.d_k or (2 if self.style == "decimals" else 4)
         if is_equations(self.source):
-            from symattn.attention.example import small_numbers
+            from symattn.attention.example import small_equations
 
             spec = equations_in(self.source)
-            whole = spec.derivation()
-            counts = {} if self.heads is None else {"n_h": self.heads}
-            given = small_numbers(whole, whole, tokens=tokens, d_k=d_k)
+            counts, given = small_equations(spec, tokens=tokens, d_k=d_k, heads=self.heads)
             return worksheet_of(worksheet_text(counts, given, top={"equations": spec.text}))
         if is_file(self.source):
             if (self.tokens, self.d_k, self.heads) != (None, None, None):

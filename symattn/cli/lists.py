@@ -18,14 +18,14 @@ from symattn.status import Status
 @format_options()
 def variants(out: Output) -> Status:
     """List the named variants."""
-    from symattn.attention.variants import VARIANTS
+    from symattn.attention.variants import NAMED
     from symattn.documents.blocks import Document, List, named
 
     if out.form == "json":
         keys = ("name", "about", "source")
-        out.put_data([{key: getattr(row, key) for key in keys} for row in VARIANTS])
+        out.put_data([{key: getattr(row, key) for key in keys} for row in NAMED.values()])
     else:
-        items = tuple(named(row.name, row.about, row.source, out.brief) for row in VARIANTS)
+        items = tuple(named(row.name, row.about, row.source, out.brief) for row in NAMED.values())
         title = "" if out.brief else "Variants of attention"
         out.put([Document(title, (List(items),))])
     return Status.AGREES

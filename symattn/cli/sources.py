@@ -39,7 +39,7 @@ _EXAMPLE = "The numbers are a small example."
 
 #: Python that makes what is shown; a notebook begins with it.
 _OF_EQUATIONS = "import symattn\n\nderivation = symattn.derivation({text!r}{base})"
-_OF_VARIANT = 'from symattn import variant\n\nderivation = variant("{name}").spec.derivation()'
+_OF_VARIANT = 'from symattn import variant\n\nderivation = variant("{name}").derivation()'
 _OF_EXAMPLE = """\
 from symattn import variant
 from symattn.attention.example import small_example
@@ -72,8 +72,9 @@ def jobs_of(request: Request) -> tuple[list[Job], InFile]:
     if request.equations and (is_equations(source) or is_file(source)):
         raise SymattnError("--with: goes on top of a variant; write the equations into the file")
     if is_equations(source):
-        notation = request.spelled(Notation())
-        return _of_equations(equations_in(source), request, notation), nullcontext
+        own, notation = equations_in(source), request.spelled(Notation())
+        code = _OF_EQUATIONS.format(text=own.text, base="")
+        return _of_equations(own, request, notation, code), nullcontext
     if is_file(source):
         if request.sizes:
             raise SymattnError(
@@ -84,17 +85,22 @@ def jobs_of(request: Request) -> tuple[list[Job], InFile]:
     request.refuse("--batch: chooses a calculation of a worksheet, not of a variant", "batch")
     notation = request.spelled(Notation())
     row = variant_named(source)
-    if not request.equations:
+    if request.equations:
+        own = on_top(row.derivation(), "\n".join(request.equations))
+        base = f", symattn.variant({row.name!r}).derivation()"
+        code = _OF_EQUATIONS.format(text=own.text, base=base)
+    elif row.text:
+        own, code = row.equations, _OF_VARIANT.format(name=row.name)
+    else:
         return _of_variant(row, request, notation), nullcontext
-    own = on_top(row.derivation(), "\n".join(request.equations))
-    base = f", symattn.variant({row.name!r}).derivation()"
-    return _of_equations(own, request, notation, base), nullcontext
+    jobs = _of_equations(own, request, notation, code, row if row.text else None)
+    return jobs, nullcontext
 
 
 def _of_equations(
-    spec: Equations, request: Request, notation: Notation, base: str = ""
+    spec: Equations, request: Request, notation: Notation, code: str, row: Variant | None = None
 ) -> list[Job]:
-    """The derivation of a text of equations; `base` is Python for what they stand on top of."""
+    """The derivation of a text of equations, made by this code; `row`: the variant that it is."""
     request.refuse(
         "--chunks, --batch: are of worksheets and variants, not of equations", "chunks", "batch"
     )
@@ -106,8 +112,9 @@ def _of_equations(
     counts = {"h": heads or 2, "g": 1}
     known = {} if request.symbolic else {size: n for size, n in counts.items() if size in there}
     forward = spec.derivation(sizes=known)
+    forward = forward if row is None else row.told_of(forward)
     whole = _backward(forward, request)
-    code = _OF_EQUATIONS.format(text=spec.text, base=base) + _backward_code(request)
+    code += _backward_code(request)
     evaluation = None
     if not request.symbolic and (request.shows_numbers or sizes or request.is_program):
         from symattn.attention.example import small_numbers

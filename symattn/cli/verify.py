@@ -150,18 +150,17 @@ def verify(target: str, timeout: float, memory: int, out: Output, **asked: Any) 
 
 def _attention(variant: str | None, file: str | None) -> tuple[Meant, str]:
     """The attention that is meant, and what it is called."""
-    from symattn.attention.variants import variant as named
     from symattn.errors import SymattnError
+    from symattn.verifying.own import Own, variant_meant
 
     if variant is not None and file is not None:
         raise SymattnError("verify: give --variant or --attention, not both")
     if file is not None:
         from symattn.language.spec import Equations
         from symattn.sheets.worksheet import read_attention
-        from symattn.verifying.own import Own
 
         found = read_attention(file)
         said = f"the attention of {file}"
         return (Own.of(found) if isinstance(found, Equations) else found), said
     name = variant if variant is not None else "scaled-dot-product"
-    return named(name).spec, f"{name} attention"
+    return variant_meant(name), f"{name} attention"

@@ -18,7 +18,7 @@ from symattn.attention.plan import MATRIX_MASKS, PER_HEAD, PLAIN, SHIFTED, SOURC
 from symattn.attention.presets import PRESETS
 from symattn.attention.scoring import SCORES
 from symattn.attention.spec import Attention
-from symattn.attention.variants import VARIANTS
+from symattn.attention.variants import NAMED
 from symattn.attention.vocabulary import SYMBOLS, Notation
 from symattn.attention.words import SIZES
 from symattn.claims.labels import LABELS
@@ -187,7 +187,7 @@ def _attention() -> dict[str, Schema]:
     }
     assert [*chosen] == [axis.name for axis in fields(Attention)]
     return {
-        "variant": _words(row.name for row in VARIANTS),
+        "variant": _words(NAMED),
         **chosen,
         "batch": _COUNT,
         "chunks": {"anyOf": [_COUNT, {"type": "array", "items": _COUNT, "minItems": 1}]},

@@ -25,8 +25,8 @@ from symattn.arithmetic.written import read_written
 from symattn.attention.decoding import Chunk, chunk_sizes, decode
 from symattn.attention.plan import PER_HEAD, PLAIN, SHIFTED
 from symattn.attention.spec import Attention
-from symattn.attention.vocabulary import SYMBOLS, WORDS, Notation, symbol_of
-from symattn.attention.words import SIZES
+from symattn.attention.variants import variant
+from symattn.attention.vocabulary import SYMBOLS, WORDS, Notation, equations, symbol_of
 from symattn.claims.claims import claimed_reference
 from symattn.claims.computed import Computed, computed
 from symattn.claims.labels import (
@@ -261,8 +261,7 @@ def equations_of(
     `levels` are how many levels of brackets each given letter has. Raises `SymattnError` with the
     name of the text, and its line and character.
     """
-    facts = {step: word.facts for step, word in WORDS.items()}
-    found = Equations(text, {}, levels or {}, facts, SIZES, base)
+    found = equations(text, levels, base)
     with located(name):
         found.letters  # noqa: B018  what is wrong in the text is said here
     return found
@@ -587,21 +586,24 @@ def _table(data: Mapping[str, object], name: str) -> Mapping[str, Any]:
 
 
 def _text_of(data: Mapping[str, object], attention: Mapping[str, Setting]) -> Equations | None:
-    """The equations of a worksheet, if it has any."""
-    if "equations" not in data:
+    """The equations of a worksheet, or of its variant, if there are any."""
+    row = variant(label_of(attention["variant"], "variant")) if "variant" in attention else None
+    named = row.text if row is not None else ""
+    if "equations" not in data and not named:
         return None
-    text = data["equations"]
+    text = data.get("equations", named)
     if not isinstance(text, str):
         raise ReadError("equations: has to be a text, e.g. equations = '''O = softmax(Q K^T) V'''")
-    based = "variant" in attention
     for name in attention:
-        if name in AXES and name not in _COUNTS and not based:
+        if name in AXES and name not in _COUNTS and (named or row is None):
             raise ReadError(f"{name}: is said by the equations; leave it out of [attention]")
     levels: dict[str, int] = {}
     for key, value in _table(data, "given").items():
         name, head = _headed(key)
         levels[name] = 3 if head is not None else depth(value)
-    base = _spec(attention, {})[0].derivation() if based else None
+    base = None
+    if row is not None and "equations" in data:
+        base = row.equations.whole if named else _spec(attention, {})[0].derivation()
     return equations_of(text, "equations", base, levels)
 
 
@@ -680,8 +682,6 @@ def _spec(
         return text, {_COUNTS.get(name, name): x for name, x in attention.items()}, Levels(None)
     base = _plain()
     if "variant" in attention:
-        from symattn.attention.variants import variant
-
         base = variant(label_of(attention["variant"], "variant")).spec
     axes = {name: getattr(base, name) for name in AXES}
     axes |= {name: attention[name] for name in AXES if name in attention}

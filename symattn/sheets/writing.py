@@ -120,27 +120,32 @@ def starter(
     `given` are other numbers than those of the variant's example. Raises `SymattnError` if the
     variant does not allow these sizes.
     """
-    from symattn.attention.example import small_inputs
+    from symattn.attention.example import small_equations, small_inputs
 
-    spec, usual = small_inputs(variant.spec, tokens=tokens, d_k=d_k, heads=heads)
+    spec, counts = None, dict[str, Any]()
+    if variant.text:
+        counts, usual = small_equations(variant.equations, tokens=tokens, d_k=d_k, heads=heads)
+        derivation = variant.equations.derivation(sizes=counts)
+        said = [f"\n  {line}" for line in variant.text.strip().splitlines()]
+        same = "these equations; others, below the title, go on top of them:"
+    else:
+        spec, usual = small_inputs(variant.spec, tokens=tokens, d_k=d_k, heads=heads)
+        counts, derivation = _heads(variant, spec), spec.derivation()
+        # of heads, the numbers are written
+        choices = {key: x for key, x in variant.choices.items() if x not in ("h", "g")}
+        said = [f"\n  {_key(key)} = {_value(value, key)}" for key, value in choices.items()]
+        same = "these choices; another key beside it changes one:"
     given = usual if given is None else given
-    derivation = spec.derivation()
     evaluation = derivation.evaluate(**given)
     inputs = {item.name: item for item in derivation.inputs}
-    choices = {
-        key: value for key, value in variant.choices.items() if value not in ("h", "g")
-    }  # of heads, the numbers are written
-    attention: dict[str, object] = {"variant": variant.name, **_heads(variant, spec)}
+    attention: dict[str, object] = {"variant": variant.name, **counts}
     labels = _labels(spec, evaluation)
-    said = [f"\n  {_key(key)} = {_value(value, key)}" for key, value in choices.items()]
     comments = {
-        "variant": f"The same as these choices; another key beside it changes one:{''.join(said)}"
-        if said
-        else "",
-        "heads": "How many heads there are.",
+        "variant": f"The same as {same}{''.join(said)}" if said else "",
+        **dict.fromkeys(("heads", "n_h"), "How many heads there are."),
         "kv_heads": "How many heads the keys and values have.",
         next(iter(labels)): "Names of rows, shown beside the matrices; they change no number.",
-        **{key: _comment(inputs[key], evaluation, spec) for key in given},
+        **{key: _comment(inputs[key], evaluation) for key in given},
     }
     booleans = {key: _booleans(given[key]) for key in given if inputs[key].boolean}
     booleans.pop("one_hot", None)  # which are vectors of numbers
@@ -162,7 +167,7 @@ def _commented(lines: Sequence[str]) -> str:
     return "\n".join(f"# {line}".rstrip() for line in lines)
 
 
-def _heads(variant: Variant, spec: Attention) -> dict[str, object]:
+def _heads(variant: Variant, spec: Attention) -> dict[str, Any]:
     """The numbers of heads where the variant leaves them open."""
     chosen = variant.choices
     return {
@@ -170,26 +175,28 @@ def _heads(variant: Variant, spec: Attention) -> dict[str, object]:
     }
 
 
-def _labels(spec: Attention, evaluation: Evaluation) -> dict[str, object]:
+def _labels(spec: Attention | None, evaluation: Evaluation) -> dict[str, object]:
     """Names of tokens: of one sequence, of the second one, and of those before."""
     from symattn.attention.plan import m, n, p
 
     sizes = evaluation.sizes
-    if spec.source == "cross":
+    if spec is not None and spec.source == "cross":
         return {"key_tokens": [*islice(cycle(_OTHERS), sizes[m])]}
     labels: dict[str, object] = {"tokens": [*islice(cycle(_TOKENS), sizes[n])]}
-    if spec.cache:
+    if spec is not None and spec.cache:
         labels["past_tokens"] = [*islice(cycle(("once", "upon")), sizes[p])]
     return labels
 
 
-def _comment(item: Input, evaluation: Evaluation, spec: Attention) -> str:
+def _comment(item: Input, evaluation: Evaluation) -> str:
     """What a matrix is, and its shape in letters and in numbers."""
+    from symattn.attention.plan import h
+
     numbers = " × ".join(map(str, evaluation.shape(item.letter)[-2:]))
     letters = " × ".join(str(size).replace("*", " ") for size in item.shape)
     each = ""
     if item.per_head:
-        whole = item.heads(evaluation.sizes) == spec.heads
+        whole = item.heads(evaluation.sizes) == evaluation.sizes.get(h)
         each = f", one for each {'head' if whole else 'group of heads'}"
     shape = letters if letters == numbers else f"{letters} = {numbers}"
     return f"{item.letter}: {item.meaning or item.title}{each}: {shape}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from symattn.attention.spec import Attention
+from symattn.attention.variants import variant
 from symattn.derivations import Derivation
 from symattn.language.spec import Equations
 
@@ -46,3 +47,9 @@ class Own:
 
 #: What a function may be held against.
 Meant: TypeAlias = Attention | Own
+
+
+def variant_meant(name: str) -> Meant:
+    """What a variant means a function to be. Raises `NoSuchName` for none."""
+    row = variant(name)
+    return Own.of(row.equations) if row.text else row.spec

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.attention.variants import VARIANTS
+from symattn.attention.variants import NAMED
 from symattn.documents import blocks as b
 from symattn.documents import text
 from symattn.mistakes.explanations import Explanation, cannot_tell
@@ -121,7 +121,7 @@ def _blocks(found: Verification, brief: bool) -> Iterator[b.Block]:
     yield b.Table(("outcome",), rows, "", "Tried", "property", "l")
     yield b.Paragraph((f"Called with {found.layout}.",), "note")
     name = found.attention.removesuffix(" attention")
-    if brief and not found.agrees and any(row.name == name for row in VARIANTS):
+    if brief and not found.agrees and name in NAMED:
         more = " shows the derivation that it was held against."
         yield b.Paragraph((b.Code(f"symattn derive {name}"), more), "note")
 

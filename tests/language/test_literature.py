@@ -20,10 +20,11 @@ from tests.documents.code.test_code import given_to, run, run_javascript
 from tests.fuzz.mutated import SMALL, changed
 from tests.language.blocks import WORKS as BLOCKS
 from tests.language.literature import WORKS, Work
+from tests.language.named import WORKS as NAMED
 from tests.language.texts import CASES
 from tests.shares import share
 
-ALL = (*CASES, *WORKS, *BLOCKS)
+ALL = (*CASES, *WORKS, *NAMED, *BLOCKS)
 
 
 @pytest.mark.parametrize("work", share(ALL, 5), ids=lambda work: work.name)
