@@ -101,6 +101,10 @@ class Extent(Scalar):
     """How many rows, or columns, the node has."""
 
 
+class HeadIndex(Scalar):
+    """Which head: a number from 0, or a symbol for any, of which all are evaluated at once."""
+
+
 class BoundIndex(Scalar):
     """A bound index: the head i in Σ_i O⁽ⁱ⁾, which is no letter of the node."""
 

@@ -22,13 +22,14 @@ from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Array, filled
 from symattn.arithmetic.exact import EXACT
-from symattn.errors import ShapeError, SymattnError
+from symattn.errors import CannotSpell, ShapeError, SymattnError
 from symattn.nodes.arguments import (
     NEEDED,
     ArgumentKind,
     Axis,
     BoundIndex,
     Extent,
+    HeadIndex,
     Matrix,
     OneOf,
     Operand,
@@ -285,12 +286,16 @@ class Node(Numeric):
         """Evaluated exactly where all parts are explicit; otherwise the same node, parts done."""
         args = [arg.doit(**hints) if hints.get("deep", True) else arg for arg in self.args]
         done = self.func(*args)
-        matrices = [arg for arg in args if isinstance(arg, MatrixExpr)]
-        if all(isinstance(m, sympy.MatrixBase) for m in matrices) and all(
-            isinstance(size, sympy.Integer) for size in shape_of(done)
-        ):
-            return done._explicit()
-        return done
+        given = all(
+            isinstance(arg, sympy.MatrixBase) for arg in args if isinstance(arg, MatrixExpr)
+        )
+        known = all(isinstance(size, sympy.Integer) for size in shape_of(done))
+        return done._explicit() if given and known and not done._of_all_heads else done
+
+    @property
+    def _of_all_heads(self) -> bool:
+        """Whether it is of any head, so that its value is that of all heads at once."""
+        return not all(self.args[place].is_Integer for place in self._places_of(HeadIndex))
 
     def _explicit(self) -> MatrixExpr:
         args = [
@@ -340,6 +345,8 @@ class Node(Numeric):
 
     def _numpycode(self, printer: Printer) -> str:
         owner = type(self)
+        if self.over_heads or self._of_all_heads:
+            raise CannotSpell(f"{owner.__name__}: is of all heads; give their number, and doit()")
         printer.module_imports[owner.__module__].add(owner.__name__)
         words = self._places_of(OneOf)
         written = (
