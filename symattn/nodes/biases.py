@@ -16,16 +16,14 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, quote
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Extent, Flag, HeadIndex, Matrix, Operand, Scalar
+from symattn.nodes.arguments import Extent, Flag, HeadIndex, Matrix, Operand, Scalar, Whole, whole
 from symattn.nodes.base import Definition, settings, shape_of
 from symattn.nodes.positions import (
     IndexNumber,
     Placed,
-    Whole,
     at_most,
     number,
     power_of,
-    whole,
 )
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
