@@ -602,7 +602,7 @@ class AnyOf(Node):
         out: Rule = HIDDEN
         for mask in reversed(self.args):
             out = _decided(_mask_rule(mask, i, j), SEEN, out)
-        return _pruned(out, {})
+        return out
 
     def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         return AnyOf(*map(flip, self.args))
@@ -692,7 +692,7 @@ class VisibleScores(Node):
         _same_shape("VisibleScores", self.scores, self.mask)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        mask = _pruned(_mask_rule(self.mask, i, j), {})
+        mask = _mask_rule(self.mask, i, j)
         seen = r.rule_of(self.scores, i, j)
         if _is_decision(mask):
             return _decision(mask, seen, SEEN)
@@ -843,18 +843,6 @@ def _decided(mask: Rule, seen: Rule, otherwise: Rule) -> Rule:
     if _is_decision(mask):
         return _decision(mask, seen, otherwise)
     return r.Cases(mask, "=", SEEN, seen, otherwise)
-
-
-def _pruned(rule: Rule, known: Mapping[r.Condition, bool]) -> Rule:
-    """Nested cases without the conditions that an outer case decides."""
-    if not isinstance(rule, r.Cases):
-        return rule
-    condition = rule.left, rule.sign, rule.right
-    if condition in known:
-        return _pruned(rule.value if known[condition] else rule.otherwise, known)
-    value = _pruned(rule.value, {**known, condition: True})
-    otherwise = _pruned(rule.otherwise, {**known, condition: False})
-    return value if value == otherwise else r.Cases(*condition, value, otherwise)
 
 
 def _is_decision(rule: Rule) -> bool:
