@@ -113,6 +113,9 @@ class Node(Numeric):
     #: Whether no entry falls where an entry of its first matrix rises.
     rises: ClassVar[bool] = False
 
+    #: Whether it makes weights, or their numerators, of scores so that a temperature matters.
+    sharpens: ClassVar[bool] = False
+
     #: How many of its matrices, the first ones, row i of the value needs row i of alone, if it
     #: needs the others as a whole (with axis 1, if it has one). None if that is not so.
     by_rows: ClassVar[float | None] = None
