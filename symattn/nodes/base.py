@@ -113,9 +113,6 @@ class Node(Numeric):
     #: Whether no entry falls where an entry of its first matrix rises.
     rises: ClassVar[bool] = False
 
-    #: Whether it makes weights, or their numerators, of scores so that a temperature matters.
-    sharpens: ClassVar[bool] = False
-
     #: How many of its matrices, the first ones, row i of the value needs row i of alone, if it
     #: needs the others as a whole (with axis 1, if it has one). None if that is not so.
     by_rows: ClassVar[float | None] = None
@@ -293,12 +290,7 @@ class Node(Numeric):
             isinstance(arg, sympy.MatrixBase) for arg in args if isinstance(arg, MatrixExpr)
         )
         known = all(isinstance(size, sympy.Integer) for size in shape_of(done))
-        return done._explicit() if given and known and not done._of_all_heads else done
-
-    @property
-    def _of_all_heads(self) -> bool:
-        """Whether it is of any head, so that its value is that of all heads at once."""
-        return not all(self.args[place].is_Integer for place in self._places_of(HeadIndex))
+        return done._explicit() if given and known and not _is_of_all_heads(done) else done
 
     def _explicit(self) -> MatrixExpr:
         args = [
@@ -348,7 +340,7 @@ class Node(Numeric):
 
     def _numpycode(self, printer: Printer) -> str:
         owner = type(self)
-        if self.over_heads or self._of_all_heads:
+        if self.over_heads or _is_of_all_heads(self):
             raise CannotSpell(f"{owner.__name__}: is of all heads; give their number, and doit()")
         printer.module_imports[owner.__module__].add(owner.__name__)
         words = self._places_of(OneOf)
@@ -360,6 +352,11 @@ class Node(Numeric):
 
     def _tree(self) -> Tree:
         return self._spell(Speller(_PLAIN))
+
+
+def _is_of_all_heads(node: Node) -> bool:
+    """Whether a node is of any head, so that its value is that of all heads at once."""
+    return not all(node.args[place].is_Integer for place in node._places_of(HeadIndex))
 
 
 def _signed(node: Node, speller: Speller) -> Tree:

@@ -56,8 +56,8 @@ class Normaliser(OfLines):
     by_rows = 1
 
     @property
-    def sharpens(self) -> bool:  # type: ignore[override]
-        """A temperature cancels where scores are divided by their sum, as −∞ is no score there."""
+    def sharpens(self) -> bool:
+        """Whether a temperature matters: it cancels where scores are divided by their own sum."""
         return self.additive_mask
 
     @classmethod
