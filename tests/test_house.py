@@ -16,13 +16,13 @@ PACKAGE = ROOT / "symattn"
 KEPT = {
     # a class is marked: read, judged, kept, given points and written; functions of students graded;
     # inequalities and derivatives are theorems of Rocq
-    "statements": 40_915,
-    "mentions of node classes outside nodes/": 504,
+    "statements": 40_848,
+    "mentions of node classes outside nodes/": 502,
     "classes over 150 statements": 3,
     "attributes stored outside __init__": 28,
     "functions of 30 statements or more": 14,
     "functions of 7 parameters or more": 7,
-    "numbers set at module level": 198,  # limits of what strangers hand in, and of pools
+    "numbers set at module level": 188,  # limits of what strangers hand in, and of pools
     "lines of JavaScript": 5_314,
 }
 

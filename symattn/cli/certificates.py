@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from symattn.cli.formats import Output
+from symattn.cli.limits import MEMORY
 from symattn.cli.screen import complain, debug_asked, print_lines
 from symattn.errors import ReadError, quote
 from symattn.status import Status, worst
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from symattn.algebra.kinds import Data
     from symattn.writing import Destination
 
-#: Seconds and MiB of memory that the certificates of one file may take, if nothing else is said.
-SECONDS, _MEMORY = 60.0, 2048
+#: Seconds that the certificates of one file may take, if nothing else is said.
+SECONDS = 60.0
 
 
 def write_certificate(answer: Equality, destination: Destination) -> None:
@@ -89,7 +90,7 @@ def check_certificates(name: str, seconds: float | None, rocq: bool = False) -> 
     certificates, only_found = _certificates(name)
     most = SECONDS if seconds is None else seconds
     modules = ("symattn.algebra.bounds", __name__)
-    with within(Limits(most, _MEMORY), modules, debug_asked()) as run:
+    with within(Limits(most, MEMORY), modules, debug_asked()) as run:
         found = run(_replayed, (name, certificates, rocq), name)
     if isinstance(found, Failure):
         complain(found.line)

@@ -97,7 +97,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "What is shown": "--view --steps --head --worked --entry --full --errors --why",
         "How it is written": "--digits --exact --notation --symbol --layout --picture --width "
         "--headings --label",
-        "Where it goes": "--format --flavor --stage --pdf --output --watch",
+        "Where it goes": "--format --flavor --stage --output --watch",
     },
     common="--format --output --watch --view --steps --entry --digits --notation --gradient --with "
     "--symbolic --tokens --heads --timeout",
@@ -113,7 +113,6 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 )
 @click.argument("source", metavar="FILE|VARIANT|EQUATIONS", shell_complete=completes.subjects)
 @format_options(tuple(FORMATS))
-@click.option("--pdf", is_flag=True, help="Run TeX on the output: the same as --format pdf.")
 @click.option(
     "--view",
     "views",
@@ -239,11 +238,9 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 )
 @click.option("--allow-large", is_flag=True, help="Derive however much work it takes.")
 @watch_option
-def derive(pdf: bool, watch: bool, out: Output, **asked: Any) -> Status:
+def derive(watch: bool, out: Output, **asked: Any) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
     source, destination = asked["source"], out.destination
-    if pdf and out.form not in ("text", "tex", "pdf"):
-        raise SymattnError(f"--pdf: is produced with LaTeX; leave out --format {out.form}")
     if watch:
         check_watchable([source])
         if not is_file(source):
@@ -251,7 +248,7 @@ def derive(pdf: bool, watch: bool, out: Output, **asked: Any) -> Status:
     if destination.exists and is_file(source):
         destination.refuse_inputs(("-",) if source == "-" else _read(source))
     asked["chunks"] = _chunks(asked["chunks"])
-    request = Request(**asked, out=replace(out, form="pdf") if pdf else out)
+    request = Request(**asked, out=out)
     if not watch:
         return _derive(request)
     return again(lambda: _derive(request), lambda: _read(source), destination)

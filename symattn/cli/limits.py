@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 #: Where the time that is asked for is kept, and whether a process of its own is.
 _TIMEOUT, _ISOLATED = "symattn.timeout", "symattn.isolated"
 
-#: MiB of memory that a file may need with --isolated, beyond what the process has by itself.
-_MEMORY = 2048
+#: MiB of memory that a file may need in a process of its own, beyond what that has by itself.
+MEMORY = 2048
 
 #: The longest time that can be asked for, in seconds: a day.
 _MOST = 86_400.0
@@ -88,7 +88,7 @@ def limit_options(command: Command) -> Command:
         callback=_kept_apart,
         expose_value=False,
         help="Run each file in its own process; one that crashes or needs more than "
-        f"{_MEMORY // 1024} GiB of memory does not stop the others.",
+        f"{MEMORY // 1024} GiB of memory does not stop the others.",
     )(command)
     return _timeout("Give up on a file that takes longer, and continue with the next.")(command)
 
@@ -102,7 +102,7 @@ def runs(*modules: str) -> Iterator[Run]:
     if timeout is None and not isolated:
         yield here(debug_asked())
         return
-    limits = Limits(timeout, _MEMORY if isolated else None)
+    limits = Limits(timeout, MEMORY if isolated else None)
     with within(limits, (*modules, *_NEEDED), debug_asked()) as run:
         yield run
 

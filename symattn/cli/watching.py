@@ -42,12 +42,6 @@ Files = Callable[[], Iterable[Path]]
 #: () where there is neither.
 Version = tuple[object, ...]
 
-#: Seconds between two looks.
-_PAUSE = 0.25
-
-#: How many files that have changed are named.
-_NAMED = 3
-
 
 def watch_option(command: Command) -> Command:
     """Gives a command the option."""
@@ -95,11 +89,16 @@ def again(run: Callable[[], object], files: Files, output: Destination | None = 
     return Status.AGREES
 
 
-def _wait(seen: dict[Path, Version], read: Callable[[], dict[Path, Version]]) -> list[Path]:
-    """The files that are others than was seen, as soon as there are any and they stay so."""
+def _wait(
+    seen: dict[Path, Version], read: Callable[[], dict[Path, Version]], pause: float = 0.25
+) -> list[Path]:
+    """The files that are others than was seen, as soon as there are any and they stay so.
+
+    So many seconds are between two looks.
+    """
     known = seen
     while True:
-        time.sleep(_PAUSE)
+        time.sleep(pause)
         if known != {path: _version(path) for path in known}:
             known = read()
             continue
@@ -127,13 +126,13 @@ def _open_file(descriptor: int) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _separate(changed: list[Path]) -> None:
-    """A rule with the time, and what has changed, on a terminal."""
+def _separate(changed: list[Path], most: int = 3) -> None:
+    """A rule with the time, and the first that have changed, on a terminal."""
     if sys.stdout is None or not sys.stdout.isatty():
         return
     from symattn.notation.text import width
 
-    names = [printable(str(path)) for path in changed[:_NAMED]]
+    names = [printable(str(path)) for path in changed[:most]]
     more = len(changed) - len(names)
     words = ", ".join(names) + (f" and {more} more" if more else "")
     columns = shutil.get_terminal_size().columns

@@ -92,10 +92,6 @@ _TIGHT = "\n".join(
 )
 
 
-#: About how many lines are as high as half of what TeX can measure.
-_HIGHEST = 800
-
-
 def _fragment(*documents: b.Document) -> str:
     """What can be put into somebody's file; a comment says which packages it needs there."""
     body = latex_document(*documents, fitted=True)
@@ -142,9 +138,12 @@ def _standalone(*documents: b.Document) -> str:
     )
 
 
-def _parts(document: b.Document) -> Iterator[b.Document]:
-    """The document cut between sections where it is higher than TeX can measure (5.7 m)."""
-    parts = packed(((block, _height(block)) for block in document.blocks), _HIGHEST)
+def _parts(document: b.Document, highest: int = 800) -> Iterator[b.Document]:
+    """The document cut between sections, before it is higher than TeX can measure (5.7 m).
+
+    So many lines are about half of that.
+    """
+    parts = packed(((block, _height(block)) for block in document.blocks), highest)
     for number, part in enumerate(parts or [[]]):
         yield replace(document, title="" if number else document.title, blocks=tuple(part))
 

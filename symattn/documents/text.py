@@ -22,9 +22,6 @@ _INDENT = "   "
 #: How many characters a worked line, or a table of numbers, takes before it is broken.
 WIDTH = 80
 
-#: The longest formula beside whose reason another one's reason is aligned.
-_REASONS = 60
-
 #: Signs of verdicts and of what is left out.
 _SIGNS = {"⌊": "_", "≈": "~", "±": "+", "→": ">", "✗": "x", "✓": "v", "⋯": "..", "·": ".", "─": "-"}
 
@@ -145,13 +142,13 @@ def _formulas(block: b.Formulas, charset: Charset) -> Iterator[Styled]:
         yield "note", f"({block.left_out})"
 
 
-def _chain(block: b.Chain, charset: Charset) -> Iterator[Styled]:
+def _chain(block: b.Chain, charset: Charset, most: int = 60) -> Iterator[Styled]:
     """The left side, then each right side with its reason; the reasons stand below each other.
 
-    The reason of a line that is longer than most stands below it.
+    The reason of a line of more than so many characters stands below it.
     """
     rows = [(line(tree, charset), sentence(why, charset)) for tree, why in block.links]
-    short = [len(words) for words, _ in rows if len(words) <= _REASONS]
+    short = [len(words) for words, _ in rows if len(words) <= most]
     longest = max(short, default=0)
     yield "plain", f"  {line(block.left, charset)}"
     for words, reason in rows:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.derivations import Evaluation, Step
-from symattn.nodes.normalise import Hardmax, Sparsemax, shared_out
+from symattn.nodes.normalise import Normaliser, shared_out
 from symattn.notation.options import Notation
 
 #: So many queries are named; more are counted.
@@ -35,11 +34,12 @@ def unseeing(evaluation: Evaluation | None, step: Step, notation: Notation) -> s
             found.append(called)
         else:
             found += [f"{called} in head {k + base}" for k in np.flatnonzero(empty[:, i])]
-    return told(found, bool(names), step.expr)
+    why = getattr(step.expr, "of_nothing", Normaliser.of_nothing)
+    return told(found, bool(names), why)
 
 
-def told(queries: list[str], by_name: bool, expr: MatrixExpr | None = None) -> str:
-    """What is said of these queries, whose weights are made so.
+def told(queries: list[str], by_name: bool, why: str = Normaliser.of_nothing) -> str:
+    """What is said of these queries, and why their weights are 0.
 
     >>> told(["2"], False)
     'But query 2 may attend to no key: its weights are 0 and sum to 0, by convention, since the \
@@ -59,12 +59,7 @@ formula alone would be 0/0.'
     else:
         who = f"{lead} {last}"
     whose = "their" if most else "its"
-    formula = (
-        "no score is finite"
-        if isinstance(expr, Sparsemax | Hardmax)
-        else "the formula alone would be 0/0"
-    )
     return (
         f"But {who} may attend to no key: {whose} weights are 0 and sum to 0, by convention, since "
-        f"{formula}."
+        f"{why}."
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from inspect import Parameter
+from numbers import Integral
 from typing import Any, ClassVar, TypeAlias
 
 import sympy
@@ -17,6 +18,9 @@ from symattn.errors import SymattnError, nearest, quote
 
 #: Stands for the default of an argument that has to be given.
 NEEDED: object = Parameter.empty
+
+#: The largest whole number that a node takes.
+MOST = 1_000_000
 
 #: What a formula is given for an argument of its node: an array for a matrix, SymPy for the others.
 Operand: TypeAlias = Any
@@ -101,6 +105,26 @@ class Extent(Scalar):
     """How many rows, or columns, the node has."""
 
 
+class Whole(ArgumentKind):
+    """A whole number from `least` on, or a symbol for one."""
+
+    def __init__(
+        self,
+        default: object = NEEDED,
+        otherwise: Callable[..., object] | None = None,
+        least: int = 0,
+    ) -> None:
+        super().__init__(default, otherwise)
+        self.least = least
+
+    def read(self, value: object, owner: str) -> sympy.Basic:
+        return whole(value, owner, self.name, self.least)
+
+
+class HeadIndex(Scalar):
+    """Which head: a number from 0, or a symbol for any, of which all are evaluated at once."""
+
+
 class BoundIndex(Scalar):
     """A bound index: the head i in Σ_i O⁽ⁱ⁾, which is no letter of the node."""
 
@@ -170,3 +194,27 @@ def as_scalar(value: object, owner: str) -> sympy.Expr:
         return sympy.sympify(value, strict=True)
     except sympy.SympifyError:
         raise SymattnError(f"{owner}: {quote(value)} is not a number or a symbol") from None
+
+
+def whole(value: object, owner: str, name: str, least: int = 0) -> sympy.Expr:
+    """A whole number, or a symbol for one."""
+    is_number = isinstance(value, Integral | sympy.Expr)
+    found = (
+        as_scalar(value, owner) if is_number and not isinstance(value, bool | MatrixExpr) else None
+    )
+    if found is not None and found.is_number:
+        good = isinstance(found, sympy.Integer) and least <= int(found) <= MOST
+    else:
+        good = found is not None and found.is_integer is not False
+    if not good:
+        raise SymattnError(
+            f"{owner}: {name} = {picture(value)}: give a whole number from {least} to {MOST}"
+        )
+    return found
+
+
+def picture(value: object) -> str:
+    """A wrong argument in a message; Python refuses to write a number of many digits."""
+    if isinstance(value, int | sympy.Integer) and int(value).bit_length() > 256:
+        return "a number of very many digits"
+    return quote(value)

@@ -22,13 +22,14 @@ from sympy.tensor.array.expressions.arrayexpr_derivatives import array_derive
 from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Array, filled
 from symattn.arithmetic.exact import EXACT
-from symattn.errors import ShapeError, SymattnError
+from symattn.errors import CannotSpell, ShapeError, SymattnError
 from symattn.nodes.arguments import (
     NEEDED,
     ArgumentKind,
     Axis,
     BoundIndex,
     Extent,
+    HeadIndex,
     Matrix,
     OneOf,
     Operand,
@@ -285,12 +286,11 @@ class Node(Numeric):
         """Evaluated exactly where all parts are explicit; otherwise the same node, parts done."""
         args = [arg.doit(**hints) if hints.get("deep", True) else arg for arg in self.args]
         done = self.func(*args)
-        matrices = [arg for arg in args if isinstance(arg, MatrixExpr)]
-        if all(isinstance(m, sympy.MatrixBase) for m in matrices) and all(
-            isinstance(size, sympy.Integer) for size in shape_of(done)
-        ):
-            return done._explicit()
-        return done
+        given = all(
+            isinstance(arg, sympy.MatrixBase) for arg in args if isinstance(arg, MatrixExpr)
+        )
+        known = all(isinstance(size, sympy.Integer) for size in shape_of(done))
+        return done._explicit() if given and known and not _is_of_all_heads(done) else done
 
     def _explicit(self) -> MatrixExpr:
         args = [
@@ -340,6 +340,8 @@ class Node(Numeric):
 
     def _numpycode(self, printer: Printer) -> str:
         owner = type(self)
+        if self.over_heads or _is_of_all_heads(self):
+            raise CannotSpell(f"{owner.__name__}: is of all heads; give their number, and doit()")
         printer.module_imports[owner.__module__].add(owner.__name__)
         words = self._places_of(OneOf)
         written = (
@@ -350,6 +352,11 @@ class Node(Numeric):
 
     def _tree(self) -> Tree:
         return self._spell(Speller(_PLAIN))
+
+
+def _is_of_all_heads(node: Node) -> bool:
+    """Whether a node is of any head, so that its value is that of all heads at once."""
+    return not all(node.args[place].is_Integer for place in node._places_of(HeadIndex))
 
 
 def _signed(node: Node, speller: Speller) -> Tree:

@@ -12,21 +12,18 @@ from typing import Self
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
-from sympy.printing.printer import Printer
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, quote
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Extent, Flag, Matrix, Operand, Scalar
+from symattn.nodes.arguments import Extent, Flag, HeadIndex, Matrix, Operand, Scalar, Whole, whole
 from symattn.nodes.base import Definition, settings, shape_of
 from symattn.nodes.positions import (
     IndexNumber,
     Placed,
-    Whole,
     at_most,
     number,
     power_of,
-    whole,
 )
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
@@ -77,7 +74,7 @@ class ALiBi(Placed):
 
     rows, columns, heads = Extent(), Extent(), Whole(1, least=1)
     by_rows = 0
-    index = Scalar(otherwise=_only_head)
+    index = HeadIndex(otherwise=_only_head)
     symmetric, start = Flag(False), Whole(0)
 
     def _check(self) -> None:
@@ -127,18 +124,6 @@ class ALiBi(Placed):
         extra: list[Tree] = [t.Ident("symmetric", roman=True)] if symmetric else []
         extra += settings(speller, self, "start")
         return t.call(name, speller.scalar(rows), speller.scalar(columns), *extra)
-
-    def doit(self, **hints: object) -> MatrixExpr:
-        """The matrix once sizes and head are numbers."""
-        return super().doit(**hints) if self.index.is_Integer else self
-
-    def _numpycode(self, printer: Printer) -> str:
-        """For a symbolic head all heads at once, as the heads of a `MatrixSymbol` are."""
-        if self.index.is_Integer:
-            return super()._numpycode(printer)
-        printer.module_imports[__name__].add("ALiBi")
-        rows, columns, heads, _, *rest = map(printer._print, self.args)
-        return f"ALiBi.numpy({rows}, {columns}, {heads}, -1, {', '.join(rest)})"
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:

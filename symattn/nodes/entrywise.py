@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
@@ -96,6 +97,7 @@ class Exponential(Entrywise):
     function = None  # it is always the same, and no argument
     source = "Vaswani et al. 2017, section 3.2.1"
     heading = "exponentials"
+    sharpens: ClassVar[bool] = True  # as a normaliser does
     reason = "e is raised to every entry; no power of e is negative."
 
     adjoint_because = (

@@ -12,13 +12,11 @@ from typing import ClassVar
 import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr
-from sympy.printing.printer import Printer
 
-from symattn.arithmetic.arrays import FLOAT64
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import ShapeError, SymattnError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Axis, BoundIndex, Matrix, Operand, Scalar
+from symattn.nodes.arguments import Axis, BoundIndex, HeadIndex, Matrix, Operand, Scalar
 from symattn.nodes.base import Definition, Node, shape_of
 from symattn.nodes.lines import Filled, along
 from symattn.nodes.rule import Index, Rule
@@ -38,7 +36,7 @@ class Head(Node):
     Q⁽ⁱ⁾ Q⁽¹⁾
     """
 
-    symbol, head = Matrix(), Scalar()
+    symbol, head = Matrix(), HeadIndex()
     transposes = True
     source = "Vaswani et al. 2017, section 3.2.2"
 
@@ -162,28 +160,10 @@ class Concat(Node):
     ) -> Array:
         return along(arithmetic, axis, arithmetic.heads_beside, matrix)
 
-    def _numpycode(self, printer: Printer) -> str:
-        body, _, _, axis = self.args
-        stack = body.args[0] if isinstance(body, Head) else body
-        join = "side_by_side" if axis == 1 else "stacked_up"
-        printer.module_imports[__name__].add(join)
-        return f"{join}({printer._print(stack)})"
-
 
 def _row(index: sympy.Expr, rows: sympy.Expr, i: Index) -> Index:
     """The row i of block `index`, each having so many rows."""
     return index if rows == 1 else r.index_of(index * rows + i)
-
-
-def side_by_side(heads: Array) -> Array:
-    """(…, heads, rows, columns) as (…, rows, heads · columns)."""
-    return FLOAT64.heads_beside(np.asarray(heads))
-
-
-def stacked_up(heads: Array) -> Array:
-    """(…, heads, rows, columns) as (…, heads · rows, columns)."""
-    array = np.asarray(heads)
-    return array.reshape(*array.shape[:-3], array.shape[-3] * array.shape[-2], array.shape[-1])
 
 
 class Split(Node):
@@ -199,7 +179,7 @@ class Split(Node):
     Matrix([[3, 4]])
     """
 
-    matrix, index, heads, axis = Matrix(), Scalar(), Scalar(), Axis()
+    matrix, index, heads, axis = Matrix(), HeadIndex(), Scalar(), Axis()
     source = "Vaswani et al. 2017, section 3.2.2"
     adjoint_because = "Each part's gradient is put back in its place."
     gathers = (0,)
@@ -239,26 +219,6 @@ class Split(Node):
     ) -> Array:
         parts = along(arithmetic, axis, lambda lines: arithmetic.heads_apart(lines, count), matrix)
         return arithmetic.pick(parts, index, -3) if index.is_Integer else parts
-
-    def doit(self, **hints: object) -> MatrixExpr:
-        """The columns once the head is a number."""
-        return super().doit(**hints) if self.index.is_Integer else self
-
-    def _numpycode(self, printer: Printer) -> str:
-        """For a symbolic head all heads at once, as the heads of a `MatrixSymbol` are."""
-        if self.index.is_Integer:
-            return super()._numpycode(printer)
-        printer.module_imports[__name__].add("split_apart")
-        matrix, _, count, axis = map(printer._print, self.args)
-        return f"split_apart({matrix}, {count}, {axis})"
-
-
-def split_apart(matrix: Array, count: int, axis: int) -> Array:
-    """(…, rows, heads · columns) as (…, heads, rows, columns); with `axis` 0 the rows."""
-    array = np.asarray(matrix)
-    if axis == 0:
-        return np.swapaxes(split_apart(np.swapaxes(array, -1, -2), count, 1), -1, -2)
-    return FLOAT64.heads_apart(array, count)
 
 
 class Slice(Node):
@@ -331,7 +291,7 @@ class HeadMix(Node):
     argument is no matrix. Source: Shazeer et al., *Talking-Heads Attention* (2020), section 4.
     """
 
-    matrix, index, heads, weights, head = Matrix(), BoundIndex(), Scalar(), Matrix(), Scalar()
+    matrix, index, heads, weights, head = Matrix(), BoundIndex(), Scalar(), Matrix(), HeadIndex()
     over_heads = True
     source = "Shazeer et al. 2020, section 4"
     heading = "mixed heads"
@@ -425,7 +385,7 @@ class GroupSum(Node):
     Source: Ainslie et al., *GQA* (2023), section 2.2: heads h/g at a time share keys and values.
     """
 
-    matrix, index, heads, groups, group = Matrix(), BoundIndex(), Scalar(), Scalar(), Scalar()
+    matrix, index, heads, groups, group = Matrix(), BoundIndex(), Scalar(), Scalar(), HeadIndex()
     over_heads = True
     transposes = True
     source = "Ainslie et al. 2023, section 2.2"

@@ -21,13 +21,14 @@ from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import (
     NEEDED,
-    ArgumentKind,
     Extent,
     Fixed,
     Matrix,
     Operand,
     Setting,
+    Whole,
     as_scalar,
+    picture,
 )
 from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.defined import ByEntries
@@ -36,44 +37,55 @@ from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
-#: The largest number, and the longest list of numbers, that a mask takes.
-MOST, LONGEST = 1_000_000, 1024
+#: The longest list of numbers that a mask takes.
+LONGEST = 1024
 
 #: What a mask adds to a score that may be seen, and to one that may not.
 SEEN, HIDDEN = r.Const(sympy.S.Zero), r.Const(sympy.S.NegativeInfinity)
 
 
-class Count(ArgumentKind):
+class Count(Whole):
     """A parameter that counts: a whole number from `least` on, or a symbol for one."""
 
-    def __init__(self, least: int = 0, default: object = NEEDED) -> None:
-        super().__init__(default)
-        self.least = least
-
     def read(self, value: object, owner: str) -> sympy.Basic:
-        return count(value, owner, self.least)
+        number = super().read(value, owner)
+        if not number.is_number and number.is_nonnegative is not True:
+            raise SymattnError(
+                f"{owner}: {picture(value)} may be negative; "
+                f'give sympy.Symbol("{picture(value)}", integer=True, positive=True)'
+            )
+        return number
 
 
 class Counts(Count):
     """A parameter that is a list of whole numbers."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
-        return counts(value, owner, self.least)
+        if not isinstance(value, list | tuple | sympy.Tuple):
+            told = f"{picture(value)} is not a list; give whole numbers: [1, 2]"
+            raise SymattnError(f"{owner}: {told}")
+        if not 0 < len(value) <= LONGEST:
+            raise SymattnError(f"{owner}: a list of {len(value)} numbers; give from 1 to {LONGEST}")
+        numbers = [super(Counts, self).read(one, owner) for one in value]
+        for number in numbers:
+            if not isinstance(number, sympy.Integer):
+                raise SymattnError(f"{owner}: {picture(number)} in a list; give whole numbers")
+        return sympy.Tuple(*numbers)
 
 
 class Tokens(Counts):
     """A parameter that is a set of tokens, counted from 1."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
-        return sympy.Tuple(*sorted({*counts(value, owner, 1)}, key=int))
+        return sympy.Tuple(*sorted({*super().read(value, owner)}, key=int))
 
 
-class Width(ArgumentKind):
+class Width(Count):
     """The number of keys on one side of a window; −1 and ∞ are no limit."""
 
     def read(self, value: object, owner: str) -> sympy.Basic:
         unlimited = isinstance(value, int | sympy.Expr) and value in (-1, sympy.oo)
-        return sympy.oo if unlimited else count(value, owner)
+        return sympy.oo if unlimited else super().read(value, owner)
 
 
 class Tokenwise(Extent):
@@ -102,7 +114,7 @@ class Mask(Node):
 
     @classmethod
     def _owner(cls) -> str:
-        return cls.word
+        return f'mask "{cls.word}"'
 
     @classmethod
     def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
@@ -352,54 +364,6 @@ def when(*conditions: r.Condition, then: Rule = SEEN, otherwise: Rule = HIDDEN) 
     return out
 
 
-def count(value: object, name: str, least: int = 0) -> sympy.Expr:
-    """A parameter that counts; a symbol is taken too. Raises `SymattnError` for anything else."""
-    whole = isinstance(value, int | sympy.Expr) and not isinstance(value, bool | MatrixExpr)
-    number = as_scalar(value, name) if whole else None
-    if number is not None and not number.is_number and number.is_nonnegative is not True:
-        raise SymattnError(
-            f'mask "{name}": {picture(value)} may be negative; '
-            f'give sympy.Symbol("{picture(value)}", integer=True, positive=True)'
-        )
-    if number is None or not _may_count(number, least):
-        raise SymattnError(
-            f'mask "{name}": {picture(value)} is not a count; '
-            f"give a whole number from {least} to {MOST}"
-        )
-    return number
-
-
-def counts(values: object, name: str, least: int = 0) -> sympy.Tuple:
-    """A parameter that is a list of whole numbers. Raises `SymattnError` for anything else."""
-    if not isinstance(values, list | tuple | sympy.Tuple):
-        raise SymattnError(
-            f'mask "{name}": {picture(values)} is not a list; give whole numbers: [1, 2]'
-        )
-    if not 0 < len(values) <= LONGEST:
-        raise SymattnError(
-            f'mask "{name}": a list of {len(values)} numbers; give from 1 to {LONGEST}'
-        )
-    numbers = [count(value, name, least) for value in values]
-    for number in numbers:
-        if not isinstance(number, sympy.Integer):
-            raise SymattnError(f'mask "{name}": {picture(number)} in a list; give whole numbers')
-    return sympy.Tuple(*numbers)
-
-
-def picture(value: object) -> str:
-    """A wrong parameter in a message; Python refuses to write a number of many digits."""
-    if isinstance(value, int | sympy.Integer) and int(value).bit_length() > 256:
-        return "a number of very many digits"
-    return quote(value)
-
-
-def _may_count(number: sympy.Expr, least: int) -> bool:
-    """Whether a number is whole and within the bounds, or a symbol may stand for one."""
-    if number.is_number:
-        return isinstance(number, sympy.Integer) and least <= int(number) <= MOST
-    return number.is_integer is not False and not number.is_negative
-
-
 def _plain(arithmetic: Arithmetic, value: sympy.Basic) -> Operand:
     """A parameter as a whole number, ∞ or an array of whole numbers."""
     if isinstance(value, Iterable):
@@ -550,7 +514,7 @@ class Global(Mask):
     condition = "one of the two is a global token"
     needs = "say which tokens, counted from 1: {global = [1]}"
 
-    tokens = Tokens()
+    tokens = Tokens(least=1)
 
     def _spell(self, speller: Speller) -> Tree:
         return self._called(speller, speller.places(self._places()))
@@ -638,7 +602,7 @@ class AnyOf(Node):
         out: Rule = HIDDEN
         for mask in reversed(self.args):
             out = _decided(_mask_rule(mask, i, j), SEEN, out)
-        return _pruned(out, {})
+        return out
 
     def _flip(self, flip: Callable[[MatrixExpr], MatrixExpr]) -> MatrixExpr:
         return AnyOf(*map(flip, self.args))
@@ -728,7 +692,7 @@ class VisibleScores(Node):
         _same_shape("VisibleScores", self.scores, self.mask)
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        mask = _pruned(_mask_rule(self.mask, i, j), {})
+        mask = _mask_rule(self.mask, i, j)
         seen = r.rule_of(self.scores, i, j)
         if _is_decision(mask):
             return _decision(mask, seen, SEEN)
@@ -879,18 +843,6 @@ def _decided(mask: Rule, seen: Rule, otherwise: Rule) -> Rule:
     if _is_decision(mask):
         return _decision(mask, seen, otherwise)
     return r.Cases(mask, "=", SEEN, seen, otherwise)
-
-
-def _pruned(rule: Rule, known: Mapping[r.Condition, bool]) -> Rule:
-    """Nested cases without the conditions that an outer case decides."""
-    if not isinstance(rule, r.Cases):
-        return rule
-    condition = rule.left, rule.sign, rule.right
-    if condition in known:
-        return _pruned(rule.value if known[condition] else rule.otherwise, known)
-    value = _pruned(rule.value, {**known, condition: True})
-    otherwise = _pruned(rule.otherwise, {**known, condition: False})
-    return value if value == otherwise else r.Cases(*condition, value, otherwise)
 
 
 def _is_decision(rule: Rule) -> bool:

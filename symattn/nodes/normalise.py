@@ -50,7 +50,15 @@ class Normaliser(OfLines):
     #: Whether a masked score is −∞; otherwise it has to be made 0 before.
     additive_mask: ClassVar[bool] = True
 
+    #: Why the weights of a query that sees no key are 0 by convention.
+    of_nothing: ClassVar[str] = "the formula alone would be 0/0"
+
     by_rows = 1
+
+    @property
+    def sharpens(self) -> bool:
+        """Whether a temperature matters: it cancels where scores are divided by their own sum."""
+        return self.additive_mask
 
     @classmethod
     def _times(
@@ -176,6 +184,7 @@ class Hardmax(Normaliser):
 
     source = "ONNX, operator Hardmax"
     between = (0, 1)
+    of_nothing = "no score is finite"
     syntax = ("hardmax(matrix)", "")
     rule_name = "hardmax"
     reason = (
@@ -230,6 +239,7 @@ class Sparsemax(Normaliser):
 
     source = "Martins and Astudillo 2016"
     between = (0, 1)
+    of_nothing = "no score is finite"
     syntax = ("sparsemax(matrix)", "")
     rule_name = "sparsemax"
     reason = (

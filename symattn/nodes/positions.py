@@ -18,14 +18,12 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.reading import read_number
 from symattn.errors import SymattnError, quote
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import NEEDED, ArgumentKind, Extent, Matrix, Operand, as_scalar
+from symattn.nodes.arguments import MOST, ArgumentKind, Extent, Matrix, Operand, Whole
 from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
-
-_MOST = 1_000_000
 
 #: The letter that numbers pairs of columns, counted as the reader counts.
 _PAIR = sympy.Symbol("t", integer=True)
@@ -138,36 +136,6 @@ class Base(ArgumentKind):
         return found
 
 
-class Whole(ArgumentKind):
-    """A whole number from `least` on, or a symbol for one."""
-
-    def __init__(
-        self,
-        default: object = NEEDED,
-        otherwise: Callable[..., object] | None = None,
-        least: int = 0,
-    ) -> None:
-        super().__init__(default, otherwise)
-        self.least = least
-
-    def read(self, value: object, owner: str) -> sympy.Basic:
-        return whole(value, owner, self.name, self.least)
-
-
-def whole(value: object, owner: str, name: str, least: int = 0) -> sympy.Expr:
-    """A whole number, or a symbol for one."""
-    found = None if isinstance(value, bool | MatrixExpr) else as_scalar(value, owner)
-    if found is not None and found.is_number:
-        good = isinstance(found, sympy.Integer) and least <= found <= _MOST
-    else:
-        good = found is not None and found.is_integer is not False
-    if not good:
-        raise SymattnError(
-            f"{owner}: {name} = {quote(value)}: give a whole number from {least} to {_MOST}"
-        )
-    return found
-
-
 class Pairing(ArgumentKind):
     """Which columns make a pair, by its name in `PAIRINGS` or its number there, which is kept."""
 
@@ -203,7 +171,7 @@ class Sinusoidal(Placed):
     source = "Vaswani et al. 2017, section 3.5"
     reason = "Each position has its own sines and cosines, of many wavelengths."
 
-    rows, columns, base, start = Extent(), Extent(), Base(10000), Whole(0, least=-_MOST)
+    rows, columns, base, start = Extent(), Extent(), Base(10000), Whole(0, least=-MOST)
 
     def _rule(self, i: Index, j: Index) -> Rule:
         column = sympy.sympify(j, strict=True)

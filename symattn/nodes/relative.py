@@ -14,9 +14,9 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array
-from symattn.errors import ShapeError, SymattnError
+from symattn.errors import ShapeError
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import Matrix, Operand, Scalar
+from symattn.nodes.arguments import Matrix, Operand, Scalar, Whole
 from symattn.nodes.base import Node, settings, shape_of
 from symattn.nodes.positions import IndexNumber, Placed, at_most
 from symattn.nodes.rule import Index, Rule
@@ -102,19 +102,17 @@ class ClippedShift(_ByDistance):
     [4, 5, 6, 6]])
     """
 
-    start = Scalar(0)
+    start = Whole(0)
     syntax = "clip(matrix, columns=, start=)"
     source = "Shaw et al. 2018, section 3.2"
     remark = "Of the scores by distance each key takes its own; all far ones share the last"
 
     def _check(self) -> None:
-        wide, start = shape_of(self.matrix)[1], self.start
+        wide = shape_of(self.matrix)[1]
         if wide.is_Integer and wide % 2 == 0:
             raise ShapeError(
                 f"ClippedShift: {wide} columns; distances from −k to k are an odd number"
             )
-        if start.is_number and not (start.is_Integer and start >= 0):
-            raise SymattnError(f"ClippedShift: start = {start}: give a whole number from 0")
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, _, start = self.args

@@ -418,23 +418,21 @@ def _of_head(
     return matrix if head is None else matrix.func(matrix.args[0], _index(head, indices, sizes))
 
 
-def branches(rule: Rule) -> list[tuple[Rule, tuple[Condition, ...]]]:
+def branches(rule: Rule, most: int = 8) -> list[tuple[Rule, tuple[Condition, ...]]]:
     """Cases inside cases as one list: values and when they hold, of which the first counts.
 
     The last value holds otherwise; the same value just before it needs no line of its own. No line
-    and no condition stands there that makes no difference, whichever conditions hold.
+    and no condition stands there that makes no difference, whichever conditions hold; a list of
+    more than so many conditions is left as it is.
     """
     listed = [*_branches(rule, ())]
     met = Counter(condition for _, conditions in listed for condition in conditions)
-    if met and max(met.values()) > 1 and len(met) <= _MOST_CONDITIONS:
+    if met and max(met.values()) > 1 and len(met) <= most:
         listed = _reduced(listed, [*met])
     while len(listed) > 1 and listed[-2][0] == listed[-1][0]:
         del listed[-2]
     return listed
 
-
-#: A list of cases with more conditions than these is shown as it is.
-_MOST_CONDITIONS = 8
 
 #: Values, by number, and the conditions that they hold under.
 _Cases: TypeAlias = list[tuple[int, tuple[Condition, ...]]]

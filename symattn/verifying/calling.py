@@ -35,9 +35,6 @@ LIBRARIES = ("numpy", "torch", "jax", "lists")
 #: Of what a function returns so many parts are read, and so many numbers of each.
 _MOST_PARTS, _MOST_NUMBERS = 64, 2**26
 
-#: What a function has been wrapped in, so many times at most.
-_MOST_WRAPPED = 100
-
 
 @dataclass(frozen=True)
 class Argument:
@@ -429,9 +426,9 @@ def libraries_of(function: Callable[..., Any]) -> tuple[str, ...]:
 _Code: TypeAlias = tuple[CodeType, Mapping[str, Any]]
 
 
-def _code_of(function: Any) -> list[_Code]:
-    """The code of a function, or of an object that is called."""
-    for _ in range(_MOST_WRAPPED):
+def _code_of(function: Any, most: int = 100) -> list[_Code]:
+    """The code of a function, wrapped so many times at most, or of an object that is called."""
+    for _ in range(most):
         inner = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
         if inner is None:
             break

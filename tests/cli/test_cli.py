@@ -217,8 +217,6 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
         ("causal --format md --flavor katexx", 'md has no such flavor; did you mean "katex"'),
         ("causal --format pdf --flavor fragment", "pdf has no such flavor; known: article"),
         ("causal --flavor katex", "text has no flavors"),
-        ("causal --format md --pdf", "--pdf: is produced with LaTeX; leave out --format md"),
-        ("causal --pdf --flavor fragment", "pdf has no such flavor; known: article"),
         ("causal --format json --flavor katex", "json has no flavors"),
         ("causal --tokens 3 --chunks 1 --format jax", "leave out the chunks"),
         ("causal --chunks 1 --symbolic --format html", "leave out --symbolic"),

@@ -25,6 +25,7 @@ from symattn.arithmetic.enclosure import ball_erf, nearest, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.rounded import Rounded
+from symattn.errors import CannotSpell
 from symattn.nodes import rule
 from symattn.nodes.arguments import BoundIndex, Learned
 from symattn.nodes.base import Node
@@ -280,6 +281,16 @@ def test_doit_numpy_and_lambdify_agree(kind: type[Node]) -> None:
     value = function(*(VALUES[symbol.name] for symbol in symbols))
     np.testing.assert_allclose(value, exact, rtol=1e-14, atol=1e-15)
     assert value.dtype == np.float64
+
+
+def test_a_function_of_sympy_is_of_one_head_or_of_known_ones() -> None:
+    letter = sympy.MatrixSymbol("O", 2, 3)
+    heads = Concat(Head(letter, i), i, 2)
+    with pytest.raises(CannotSpell, match="of all heads"):
+        sympy.lambdify([letter], heads, "numpy")
+    values = np.arange(12.0).reshape(2, 2, 3)
+    beside = sympy.lambdify([letter], heads.doit(), "numpy")(values)
+    np.testing.assert_array_equal(beside, np.hstack([*values]))
 
 
 def test_sympy_refuses_to_differentiate(node: MatrixExpr) -> None:

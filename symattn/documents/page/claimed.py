@@ -8,9 +8,6 @@ from symattn.documents.claims import Claims, MarkedEntry
 from symattn.documents.page.elements import Markup, el, joined
 from symattn.documents.page.matrices import HeadView, MatrixView
 
-#: So many numbers of a verdict are told below a table; the panel of a chosen entry tells each.
-_LISTED = 3
-
 #: What stands in place of the marks when a reader has changed the numbers.
 _VOID = "The claims were marked for the numbers that this page came with, not for those shown now."
 
@@ -48,11 +45,11 @@ def tables(claims: Claims, matrix: MatrixView) -> Markup:
     return el("div", el("div", *figures, class_="figures"), *inside, class_="claimed")
 
 
-def _first(told: Sequence[str]) -> str:
-    """The first numbers of a verdict, and how many more there are."""
-    rest = len(told) - _LISTED
+def _first(told: Sequence[str], most: int = 3) -> str:
+    """The first numbers of a verdict, and how many more the panel of a chosen entry tells."""
+    rest = len(told) - most
     more = [f"and {rest} more; choose an entry to read of it"] if rest > 0 else []
-    return "; ".join([*told[:_LISTED], *more])
+    return "; ".join([*told[:most], *more])
 
 
 def _table(matrix: HeadView, claims: dict[tuple[int | None, int, int], MarkedEntry]) -> Markup:

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from symattn.derivations import Derivation, Step
-from symattn.nodes.entrywise import Exponential
 from symattn.nodes.masks import Masked
-from symattn.nodes.normalise import Normaliser
 from symattn.notation.letters import GRADIENT
 
 
@@ -33,7 +31,7 @@ def live(derivation: Derivation) -> Live:
         (
             by_letter[letter]
             for step in derivation.steps
-            if _sharpens(step)
+            if getattr(step.expr, "sharpens", False)
             for letter in step.operands[:1]
             if letter in by_letter
         ),
@@ -56,9 +54,3 @@ def _before_mask(step: Step | None, by_letter: Mapping[str, Step]) -> Step | Non
     scores, *masks = step.operands
     by_rule = all(mask in by_letter and by_letter[mask].fixed for mask in masks)
     return by_letter[scores] if by_rule and scores in by_letter else step
-
-
-def _sharpens(step: Step) -> bool:
-    """Whether the step turns scores into weights so that a temperature matters."""
-    expr = step.expr
-    return isinstance(expr, Exponential) or (isinstance(expr, Normaliser) and expr.additive_mask)

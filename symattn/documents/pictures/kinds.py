@@ -39,13 +39,9 @@ FAINTEST = 0.01
 #: The height of a cell and the room beside its digits, the height of a token and how far queries
 #: are from keys, and the side of a shade in the legend.
 _CELL, _PAD, _STEP, _SPAN, _SWATCH = 26.0, 6.0, 26.0, 130.0, 11.0
-_LONGEST_LABEL = 14
 
 #: More rows or columns than this have no digits in their cells.
 MOST_WITH_DIGITS = 12
-
-#: Of cells without digits: the smallest and the largest side, and about the width of them all.
-_SMALLEST, _LARGEST, _WIDEST = 4, 18, 520
 
 _SKIN_TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 
@@ -99,16 +95,16 @@ def _name(x: float, y: float, name: str, anchor: Anchor = "middle", **more: Any)
     return Words(x, y, short, anchor, whole="" if short == name else name, **more)
 
 
-def cut(name: str) -> str:
+def cut(name: str, most: int = 14) -> str:
     """The name, or so many of its letters, each with its accents, as fit, and an ellipsis.
 
     >>> cut("fifteen letters")
     'fifteen lette…'
     """
-    if width(name) <= _LONGEST_LABEL:
+    if width(name) <= most:
         return name
     beginnings = accumulate(_letters(name))
-    *_, kept = ("", *takewhile(lambda part: width(part) < _LONGEST_LABEL, beginnings))
+    *_, kept = ("", *takewhile(lambda part: width(part) < most, beginnings))
     return f"{kept}…"
 
 
@@ -177,10 +173,14 @@ def _matrix(matrix: HeadView) -> Drawing:
     return Drawing(left + columns * cell + 1, top + rows * _CELL + 1, tuple(shapes), description)
 
 
-def _map(matrix: HeadView) -> Drawing:
-    """A large matrix: cells without digits, equal neighbours in a row as one, every few named."""
+def _map(matrix: HeadView, sides: tuple[int, int] = (4, 18), widest: int = 520) -> Drawing:
+    """A large matrix: cells without digits, equal neighbours in a row as one, every few named.
+
+    `sides` are the smallest and the largest side of a cell, `widest` about the width of them all.
+    """
+    smallest, largest = sides
     rows, columns = matrix.shape
-    cell = float(max(_SMALLEST, min(_LARGEST, _WIDEST // columns)))
+    cell = float(max(smallest, min(largest, widest // columns)))
     base = matrix.notation.index_base
     numbers = [[str(k + base) for k in range(count)] for count in (rows, columns)]
     down, across = (list(each) or other for each, other in zip(matrix.labels, numbers, strict=True))

@@ -15,20 +15,18 @@ from symattn.notation.options import Notation, notation_of
 #: Axes, or a figure, of matplotlib, which is imported when something is drawn.
 Axes: TypeAlias = Any
 
-#: Pixels to a unit of the drawing.
-_SCALE = 2.0
 
-
-def png_document(drawing: Drawing) -> bytes:
+def png_document(drawing: Drawing, scale: float = 2.0) -> bytes:
     """The drawing as the bytes of a PNG; its text alternative is the description inside.
 
-    Raises `SymattnError` where matplotlib is not installed.
+    One unit of the drawing is `scale` pixels. Raises `SymattnError` where matplotlib is not
+    installed.
     """
     figure = _figure("png", drawing)
     _draw_into(figure.add_axes((0, 0, 1, 1)), drawing)
     out = BytesIO()
     metadata = {"Description": drawing.alternative}
-    figure.savefig(out, format="png", dpi=72 * _SCALE, metadata=metadata)
+    figure.savefig(out, format="png", dpi=72 * scale, metadata=metadata)
     return out.getvalue()
 
 
