@@ -291,6 +291,10 @@ class Formulas:
         ]
         self.matrices = {letter.name: hidden.get(letter, letter) for letter in found}
         self.order = {name: k for k, name in enumerate(self.matrices)}
+        taken = {name.lower() for name in self.matrices}
+        taken |= {str(s) for matrix in self.matrices.values() for s in matrix.free_symbols}
+        #: The letters for indices of sums.
+        self.pool = [letter for letter in "ltrsuqwhgvxyz" if letter not in taken]
 
     def of_poly(self, poly: Poly | None) -> r.Rule:
         """A polynomial, over a common denominator where all its terms have one."""
@@ -900,9 +904,6 @@ class Chain:
 
     def letters(self) -> tuple[dict[sympy.Symbol, sympy.Expr], list[str]]:
         """The letters of the outer indices, and those for indices of sums."""
-        taken = {name.lower() for name in self.display.matrices}
-        taken |= {str(s) for m in self.display.matrices.values() for s in m.free_symbols}
-        pool = [letter for letter in "ltrsuqwhgvxyz" if letter not in taken]
         found, _ = self.orders()
         for letter, at in self.comparison.sides[0].env.items():
             low, index = parted(at)
@@ -911,7 +912,7 @@ class Chain:
                 found[symbol(index)] = (
                     place - place_of(low).xreplace(found) if names(low) else place
                 )
-        return found, pool
+        return found, [*self.display.pool]
 
     def range(self, letter: str, at: Form, names_: Names) -> str:
         """Where an index runs: j ≤ m, i + 1 ≤ j ≤ m."""

@@ -22,6 +22,7 @@ import sympy
 from numpy.typing import NDArray
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.algebra.bounds import doubtful
 from symattn.algebra.counterexample import (
     Compared,
     Counterexample,
@@ -40,7 +41,7 @@ from symattn.arithmetic.exact import EXACT
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
-from symattn.nodes.masks import Mask
+from symattn.nodes.masks import Mask, may_hide
 from symattn.nodes.positions import Rotary
 
 Sizes = dict[sympy.Symbol, int]
@@ -600,15 +601,23 @@ def smallest(statement: Statement, sizes: Sizes, fixed: set[sympy.Symbol]) -> Si
 
 def _one_sided(sampler: _Sampler) -> str:
     """Which side alone has values on a whole region, as ln(x²) has where 2 ln x has none."""
+    sides = (sampler.statement.left, sampler.statement.right)
+    if not any(map(may_lack, sides)):
+        return ""
     for scalars, given in sampler.generic():
         arrays = evaluated(given, sampler.assumed.defined, scalars)
         if arrays is None:
             continue
-        sides = (sampler.statement.left, sampler.statement.right)
         left, right = (has_value(side, arrays, scalars) for side in sides)
         if left != right:
             return f"the {'left' if left else 'right'} side"
     return ""
+
+
+def may_lack(side: Side) -> bool:
+    """Whether a side may be without a value for some numbers."""
+    expr = side.meaning
+    return not isinstance(expr, sympy.Basic) or may_hide(expr) or bool(doubtful(expr))
 
 
 def _simpler(

@@ -11,6 +11,7 @@ import pytest
 import sympy
 
 from symattn import Attention, SymattnError, equal
+from symattn.algebra import refute
 from symattn.algebra.claims import Slope
 from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import certified, expressed, stated
@@ -320,6 +321,23 @@ def test_a_side_that_alone_has_values_is_told(
     assert answer.verdict == "undecided"
     assert f"only the {side} side has a value" in answer.reason
     assert equal(statement, positive=positive)
+
+
+@pytest.mark.parametrize(
+    ("text", "lacks"),
+    [
+        ("softmax(S) V", False),
+        ("sqrt(A ∘ A)", False),
+        ("Q K^T / sqrt(d_k)", False),
+        ("ln(A)", True),
+        ("sqrt(A)", True),
+        ("A ⊘ B", True),
+        ("inv(A)", True),
+        ("softmax(S + causal())", True),
+    ],
+)
+def test_numbers_tell_which_side_has_values_where_one_may_lack_them(text: str, lacks: bool) -> None:
+    assert refute.may_lack(next(stated(f"{text} = {text}")).left) is lacks
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,6 @@ from symattn.nodes import rule as r
 from symattn.nodes.spell import Speller
 from symattn.notation.text import line
 
-#: The letters of indices: of the entry that is compared, and of sums.
-_ENTRY, _OTHERS = "ij", "ltrsuqwhgvxyz"
-
 
 def spelled(one: sympy.Basic | r.Rule) -> str:
     """An expression or an entry rule. Raises `SymattnError` for what has no notation."""
@@ -33,10 +30,6 @@ class Comments:
 
     def __init__(self, goal: Goal) -> None:
         self.formulas = Formulas(goal, {}, {})
-        matrices = self.formulas.matrices.values()
-        taken = {name.lower() for name in self.formulas.matrices}
-        taken |= {str(size) for one in matrices for size in one.free_symbols}
-        self.pool = [letter for letter in _OTHERS if letter not in taken]
         #: Row and column of the entry that is compared.
         self.entry: Sequence[Form] = ()
 
@@ -79,12 +72,13 @@ class Comments:
     ) -> tuple[dict[sympy.Symbol, sympy.Expr], Sequence[str]]:
         """Letters for the indices that are at hand, and those that are left for sums."""
         found: dict[sympy.Symbol, sympy.Expr] = {}
-        for letter, at in zip(_ENTRY, self.entry, strict=False):
+        for letter, at in zip("ij", self.entry, strict=False):
             low, index = parted(at)
             if index:
                 found[symbol(index)] = sympy.Symbol(letter, integer=True) - place_of(low)
         used = frozenset().union(*map(names, env.values()), *map(indices_of, monos))
         others = sorted(one for one in used if symbol(one) not in found)
-        own = dict(zip(map(symbol, others), self.pool, strict=False))
+        pool = self.formulas.pool
+        own = dict(zip(map(symbol, others), pool, strict=False))
         found |= {index: sympy.Symbol(letter, integer=True) for index, letter in own.items()}
-        return found, self.pool[len(own) :]
+        return found, pool[len(own) :]

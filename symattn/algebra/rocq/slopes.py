@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -46,76 +46,31 @@ class Slopes(ProofWriter):
     ) -> Equation:
         """The derivative of a polynomial, from those of its atoms: Σ (∂P/∂a) ∂a."""
         places = [(mono, c, *pair) for mono, c in terms_of(poly) for pair in atoms_of(mono)]
-        given = [pair for pair in zip(places, inside, strict=True) if pair[1]]
-        if any(self.rooted_power(a, p)[1] > 1 for (_, _, a, p), _ in given):
+        given = [(*place, one) for place, one in zip(places, inside, strict=True) if one]
+        if any(self.rooted_power(atom, p)[1] > 1 for _, _, atom, p, _ in given):
             raise Refused("the derivative of a root has no proof in Rocq yet")
-        atoms = dict.fromkeys(atom for _, _, atom, _ in places)
-        moving = [atom for (_, _, atom, _), _ in given]
-        lefts = [settled({**dict(mono), atom: p - 1}) for (mono, _, atom, p), _ in given]
+        self.check_divisors(poly)
+        lefts = [settled({**dict(mono), atom: p - 1}) for mono, _, atom, p, _ in given]
 
         def whole(texts: Sequence[str]) -> str:
             pairs = zip(texts[: len(given)], texts[len(given) :], strict=True)
             words = [f"({left}) * ({slope})" for left, slope in pairs]
-            return sum_text([c * p for (_, c, _, p), _ in given], words)
+            return sum_text([c * p for _, c, _, p, _ in given], words)
 
-        def slope(names_: Mapping[Any, str]) -> str:
-            own = (names_[atom, "∂"] for atom in moving)
-            return whole([*(self.text(one, None, names_) for one in lefts), *own])
-
-        signs = self.below(poly)
-        name = self.chain_rule(poly, [*atoms], moving, signs, slope)
-        slopes = {atom: one for atom, (_, one) in zip(moving, given, strict=True) if one}
-        found = {atom: self.fresh("D") for atom in slopes}
-        function = f"fun {at.rpartition(' ')[2]} => "
-        words = [f"({function if a in slopes else ''}{self.value_of(a)})" for a in atoms]
-        words += [f"({one.right})" for one in slopes.values()]
-        words += [*("ltac:(pos)" for _ in signs), *found.values()]
-        script = [line for atom, one in slopes.items() for line in have(found[atom], one)]
-        about = [*lefts, *(some(one.poly) for _, one in given if one)]
+        slopes = {atom: one for _, _, atom, _, one in given}
+        script = [line for one in slopes.values() for line in have(self.fresh("D"), one)]
+        about = [*lefts, *(some(one.poly) for *_, one in given)]
         taken = Equation(
-            self.text(poly),
-            whole([*map(self.text, about)]),
-            (*script, f"exact: (@{name} _ _ _ _ _ {' '.join(words)})."),
-            slope=at,
+            self.text(poly), whole([*map(self.text, about)]), (*script, "by_chain."), slope=at
         )
         return self.then(taken, self.combined(whole, out, *about))
 
-    def chain_rule(
-        self,
-        poly: Poly,
-        atoms: Sequence[Atom],
-        moving: Sequence[Atom],
-        signs: Sequence[Atom],
-        slope: Callable[[Mapping[Any, str]], str],
-    ) -> str:
-        """The name of the lemma that a polynomial has this derivative if its atoms have theirs."""
-        own = {atom: f"x{k}" for k, atom in enumerate(atoms)}
-        there, here = (
-            {atom: f"({x} {place})" if atom in moving else x for atom, x in own.items()}
-            for place in "ZX"
-        )
-        slopes = {(atom, "∂"): f"d{own[atom][1:]}" for atom in own if atom in moving}
-        function, result = self.text(poly, None, there), slope({**here, **slopes})
-        kinds = {x: "'M[R]_(n, m) -> R" if atom in moving else "R" for atom, x in own.items()}
-        kinds |= dict.fromkeys(slopes.values(), "R")
-        words = " ".join(f"({name} : {kind})" for name, kind in kinds.items())
-        said = [
-            *(f"0 < {here[atom]}" for atom in signs),
-            *(f"slope_at X i j {own[atom]} {d}" for (atom, _), d in slopes.items()),
-            f"slope_at X i j (fun Z => {function}) ({result})",
-        ]
-        return self.identity(
-            f"forall n m (X : 'M[R]_(n, m)) (i j : nat) {words}, {' -> '.join(said)}",
-            "move=> *; eapply slope_eq; [slopes | rewrite /= ?expr0; field; nz].",
-        )
-
-    def below(self, poly: Poly) -> Sequence[Atom]:
-        """The atoms that a polynomial divides by, all of which are positive."""
-        below = dict.fromkeys(a for mono, _ in terms_of(poly) for a, p in atoms_of(mono) if p < 0)
+    def check_divisors(self, poly: Poly) -> None:
+        """Raise `Refused` where a polynomial divides by what may be 0 or negative."""
         checker = self.plainly()
+        below = {atom for mono in poly for atom, p in mono if p < 0}
         if not all(checker.is_positive(atom) and checker.is_filled(atom) for atom in below):
             raise Refused("the derivative of a quotient by what may be 0 has no proof in Rocq yet")
-        return [*below]
 
     def then(self, slope: Equation, same: Equation) -> Equation:
         """A derivative, with its right side written otherwise."""

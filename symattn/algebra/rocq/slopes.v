@@ -96,3 +96,5 @@ Proof. by move=> E <-; rewrite E. Qed.
 Ltac slopes := first
   [ eassumption | exact: slope_const | eapply slope_add; slopes | eapply slope_opp; slopes
   | eapply slope_mul; slopes | eapply slope_power; slopes | eapply slope_inv; [slopes | nz] ].
+(* the derivative of a polynomial in what hypotheses say the derivatives of *)
+Ltac by_chain := eapply slope_eq; [slopes | rewrite /= ?expr0; field; nz].

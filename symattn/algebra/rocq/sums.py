@@ -147,11 +147,8 @@ class Rewriter(Functions):
 
     def items_with_names(self, items: Items, new: Mapping[str, Form]) -> Equation:
         """A polynomial whose terms are in the order of another naming of indices."""
-        terms = terms_of(dict(items))
-        about = [self.with_names(mono, new) for mono, _ in terms]
-        numbers = [c for _, c in terms]
-        out = dict(renamed_items(items, new))
-        return self.combined(lambda given: sum_text(numbers, given), out, *about)
+        about = [self.with_names(mono, new) for mono, _ in terms_of(dict(items))]
+        return self.polynomial_of(about, items, dict(renamed_items(items, new)))
 
     def polynomial_of(self, inside: Sequence[Equation], items: Items, out: Poly) -> Equation:
         """A polynomial whose terms are changed."""
@@ -298,21 +295,26 @@ def _named(writer: Rewriter, group: Bound, inside: Poly, total: Poly, factor: st
     )
 
 
+def _taken_out(writer: Rewriter, run: Along, mono: Poly) -> tuple[Poly, Poly, Equation]:
+    """A product's factors without the indices that run, those with them, and its sum by these."""
+    left: Poly = {run.left: Fraction(1)}
+    held: Poly = {frozenset(run.uses): Fraction(1)}
+    apart = writer.algebra(_first, _by_both, mono, left, held)
+    factor, rest = f"({writer.text(left)})", writer.text(held)
+    return left, held, _pulled(apart, run.bound, [], writer.text(mono), factor, rest)
+
+
 def _apart(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts) -> Equation:
     """A sum is a factor times another one, or what an assumed equation gives for that."""
     mono: Poly = {frozenset(factors): Fraction(1)}
-    body, places = writer.text(mono), step["indices"]
+    places = step["indices"]
     others = [k for k in range(len(bound)) if k not in places]
-    first = writer.moved(bound, [*others, *places], body)
+    first = writer.moved(bound, [*others, *places], writer.text(mono))
     run = Along.of(bound, factors, *places)
-    held: Poly = {frozenset(run.uses): Fraction(1)}
-    left: Poly = {run.left: Fraction(1)}
-    factor = f"({writer.text(left)})"
-    apart = writer.algebra(_first, _by_both, mono, left, held)
-    taken = _pulled(apart, run.bound, [], body, factor, writer.text(held))
+    left, held, taken = _taken_out(writer, run, mono)
     total = single(writer.canonical(run.bound, dict(run.uses)))
     given = parts[0] if step["rule"] == "hypothesis" else writer.known(total)
-    shown = _named(writer, run.bound, held, total, factor)
+    shown = _named(writer, run.bound, held, total, f"({writer.text(left)})")
     out = times(left, some(given.poly))
     last = writer.combined(lambda g: f"({g[0]}) * ({g[1]})", out, left, given)
     return writer.chain(first, within(run.others, writer.chain(taken, shown, last)))
@@ -350,17 +352,13 @@ def _identity(
     run = Along.of(bound, factors, step["index"])
     first, others = _innermost(writer, bound, step["index"], writer.text(mono))
     (i, j), pair, product = _unit_pair(writer, run)
-    group = [(run.index, run.size)]
-    left: Poly = {run.left: Fraction(1)}
-    held: Poly = {frozenset(run.uses): Fraction(1)}
-    factor = f"({writer.text(left)})"
-    apart = writer.algebra(_first, _by_both, mono, left, held)
-    taken = _pulled(apart, group, [], writer.text(mono), factor, writer.text(held))
+    left, held, taken = _taken_out(writer, run, mono)
     body = writer.algebra(_first, _by_rest, held, *map(single, pair))
     delta, condition = writer.delta(i, j), f"({plain(nat(i))} == {plain(nat(j))})%N%:R"
     script = f"by apply: {unit_name(*product)}; places."
-    known = Equation(summed_text(group, body.right), condition, (script,))
-    shown = writer.chain(within(group, body), known, writer.condition_is(condition, delta))
+    known = Equation(summed_text(run.bound, body.right), condition, (script,))
+    shown = writer.chain(within(run.bound, body), known, writer.condition_is(condition, delta))
+    factor = f"({writer.text(left)})"
     before, after = (f"{factor} * ({side})" for side in (shown.left, shown.right))
     whole = Equation(before, after, times_script(shown))
     last = writer.combined(lambda g: f"({g[0]}) * ({g[1]})", times(left, delta), left, delta)
