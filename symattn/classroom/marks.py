@@ -92,7 +92,7 @@ class Marks:
     def book(self) -> Gradebook:
         """The columns of a gradebook."""
         first = self.stack.exercises.first
-        return Gradebook(first.exercise.sheet.title, first.exercise.steps, first.points.whole)
+        return Gradebook(first.exercise.sheet.title, first.exercise.parts, first.points.whole)
 
     def check(self, records: bool) -> None:
         """Raises `SymattnError` for what could not be written once all is marked."""

@@ -118,7 +118,8 @@ class ClassReport:
     def _fell(self) -> b.Table:
         """How many made their first mistake in each step."""
         headings = Handout(self.exercise).outlined("formula", "value").headings
-        rows = [self._share(headings[step], self._first[step]) for step in self.exercise.steps]
+        parts = self.exercise.parts
+        rows = [self._share(headings.get(part, part), self._first[part]) for part in parts]
         rows.append(self._share("no mistake", self._answered - self._first.total()))
         return b.Table(("students", "percent"), tuple(rows), corner="step", align="rr")
 
@@ -142,6 +143,14 @@ class ClassReport:
 
             step = exercise.task.derivation[name]
             yield b.Section(headings[name], tuple(handout.tables_of(step, name, cell)))
+        if exercise.statements:
+            rows = [
+                _row(row.says, _percent(Fraction(self._wrong[name], self._answered)))
+                for row, name in zip(
+                    exercise.statements, exercise.asked[len(blanks) :], strict=True
+                )
+            ]
+            yield b.Section("True or false?", (b.Table(("percent",), tuple(rows), align="r"),))
 
     def _identical(self) -> Iterator[b.Block]:
         """The largest groups of identical wrong answers."""

@@ -37,7 +37,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from symattn.claims.references import entries_of, named
-from symattn.classroom.exercise import Exercise
+from symattn.classroom.exercise import STATEMENTS, Exercise
 from symattn.classroom.judge import SOUND, Judgement
 from symattn.classroom.roster import called, who
 from symattn.derivations import Evaluation, Place
@@ -122,15 +122,12 @@ class Scheme:
 
     def _each(self, exercise: Exercise) -> Iterator[Fraction]:
         """The points of each blank, of all `total` if there is one."""
-        blanks = exercise.blanks
-        shares = [Fraction(0) if self.points else Fraction(1)] * len(blanks)
-        evaluation = exercise.evaluation
+        shares = [Fraction(0) if self.points else Fraction(1)] * len(exercise.asked)
         for key, points in self.points.items():
             with located("points"):
-                step, places = _places(key, evaluation)
-            mine = [k for k, one in enumerate(blanks) if one.step == step and one.place in places]
+                mine = _numbers(key, exercise)
             if not mine:
-                asked = ", ".join(exercise.steps)
+                asked = ", ".join(exercise.parts)
                 raise ReadError(f"points: {key} is not asked for; there are points for {asked}")
             for number in mine:
                 shares[number] += points / len(mine)
@@ -152,7 +149,7 @@ class Points:
         return sum(self.each, Fraction(0))
 
     def given(self, judgement: Judgement, steps: Sequence[str]) -> tuple[Fraction, ...]:
-        """What each answer has; `steps` are those of the blanks."""
+        """What each answer has; `steps` are those of the answers."""
         counting = self.scheme.answers
         shares = [_worth(verdict, counting) for verdict in judgement.verdicts]
         if counting.by == "step":
@@ -161,6 +158,15 @@ class Points:
                 least[step] = min(share, least.get(step, share))
             shares = [least[step] for step in steps]
         return tuple(share * one for share, one in zip(shares, self.each, strict=True))
+
+
+def _numbers(key: str, exercise: Exercise) -> list[int]:
+    """The numbers of the answers that a key names."""
+    if key.partition("[")[0] == STATEMENTS:
+        return [k for k, x in enumerate(exercise.asked) if key in (x, x.partition("[")[0])]
+    step, places = _places(key, exercise.evaluation)
+    blanks = enumerate(exercise.blanks)
+    return [k for k, one in blanks if one.step == step and one.place in places]
 
 
 def _places(key: str, evaluation: Evaluation) -> tuple[str, list[Place]]:
