@@ -13,14 +13,17 @@ and Canvas take UTF-8 as it is.
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 from typing import TextIO
 
+from symattn.classroom.answers import mark_in
 from symattn.classroom.records import Record
+from symattn.classroom.roster import who
 from symattn.errors import ReadError
 from symattn.printable import printable
 
@@ -191,7 +194,77 @@ def changes(
     before: Mapping[tuple[str, str], str], now: Mapping[tuple[str, str], str]
 ) -> Iterator[tuple[str, str, str]]:
     """Whose points are others than before: student, then, now; "" for none."""
-    for who in {**now, **before}:
-        then, points = before.get(who, ""), now.get(who, "")
+    for student in {**now, **before}:
+        then, points = before.get(student, ""), now.get(student, "")
         if then != points:
-            yield who[0], then, points
+            yield student[0], then, points
+
+
+# ---- Moodle's grading worksheet ------------------------------------------------------------------
+
+#: Its columns that are read, and those that are written. Moodle:
+#: ``mod/assign/feedback/offline/importgradeslib.php``.
+_IDENTIFIER, _NAME, _MOST, _OPEN = (
+    "Identifier",
+    "Full name",
+    "Maximum Grade",
+    "Grade can be changed",
+)
+_GRADE, _COMMENTS = "Grade", "Feedback comments"
+
+
+@dataclass(frozen=True)
+class GradingWorksheet:
+    """The worksheet that Moodle gives for an assignment, which is uploaded with grades in it."""
+
+    mark: str
+    rows: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, text: str, name: str) -> GradingWorksheet:
+        """The worksheet of a text. Raises `ReadError` where a column is missing."""
+        sign = mark_in(text)
+        rows = tuple(map(tuple, csv.reader(io.StringIO(text, newline=""), delimiter=sign)))
+        for head in (_IDENTIFIER, _GRADE, _MOST):
+            if not rows or head not in rows[0]:
+                raise ReadError(
+                    f"{name}: has no column {head}; download the grading worksheet of the "
+                    "assignment in Moodle, and leave its language English"
+                )
+        return cls(sign, rows)
+
+    @property
+    def most(self) -> Collection[str]:
+        """The maximum grades of its rows."""
+        return {self._cell(row, _MOST) for row in self.rows[1:]} - {""}
+
+    def _cell(self, row: Sequence[str], head: str) -> str:
+        place = self.rows[0].index(head) if head in self.rows[0] else len(row)
+        return row[place].strip() if place < len(row) else ""
+
+    def graded(self, records: Iterable[Record]) -> str:
+        """The same with the grades of who handed something in; all other cells are as they were.
+
+        A comment is written where there is none. A row is known by the number of its identifier,
+        or by the name; one that must not be changed is left as it is.
+        """
+        found: dict[str, Record] = {}
+        for record in records:
+            if record.source:
+                found |= dict.fromkeys(
+                    (record.key or who(record.student), who(record.student)), record
+                )
+        out = io.StringIO()
+        writer = csv.writer(out, delimiter=self.mark)
+        writer.writerow(self.rows[0])
+        for row in self.rows[1:]:
+            identifier = self._cell(row, _IDENTIFIER)
+            keys = (identifier.rpartition(" ")[2], who(identifier), who(self._cell(row, _NAME)))
+            one = next((found[key] for key in keys if key in found), None)
+            told = [*row]
+            if one is not None and self._cell(row, _OPEN) != "No":
+                told[self.rows[0].index(_GRADE)] = decimal(one.points)
+                if _COMMENTS in self.rows[0] and not self._cell(row, _COMMENTS):
+                    told[self.rows[0].index(_COMMENTS)] = cell(word(one))
+            writer.writerow(told)
+        return out.getvalue()
