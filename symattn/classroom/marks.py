@@ -77,6 +77,8 @@ class Marks:
 
     stack: Stack
     folder: Path
+    #: The names of what was written, in order.
+    files: dict[str, None] = field(default_factory=dict)
 
     @cached_property
     def _labels(self) -> Mapping[str, Label]:
@@ -167,6 +169,7 @@ class Marks:
 
     def _write(self, name: str, content: str | bytes) -> None:
         Destination.of(self.folder / name).write(content)
+        self.files[name.partition("/")[0]] = None
 
     def _points(self) -> Mapping[tuple[str, str], str]:
         """The points of the gradebook; nothing where there is none that can be read."""

@@ -248,7 +248,7 @@ def _say(found: Summary, marks: Marks) -> None:
     """Say in short what came out; why something could not be marked goes to standard error."""
     from symattn.claims.entry_names import listed
     from symattn.classroom.gradebook import decimal
-    from symattn.classroom.marks import GRADEBOOK, GROUPS, MOST_NAMED, REPORT
+    from symattn.classroom.marks import MOST_NAMED
 
     mean = ""
     marked, missing, unread = (found.counts[kind] for kind in ("marked", "missing", "unread"))
@@ -262,7 +262,7 @@ def _say(found: Summary, marks: Marks) -> None:
         click.echo(as_line(f"{student}: {then or 'no'} points before, {now or 'none'} now"))
     if (more := len(found.changes) - MOST_NAMED) > 0:
         click.echo(f"{more} more have other points than before.")
-    click.echo(as_line(f"In {marks.folder}: {GRADEBOOK}, {REPORT}, {GROUPS}"))
+    click.echo(as_line(f"In {marks.folder}: {', '.join(marks.files)}"))
     if unknown := [*marks.stack.without(marks.stack.exercises.scheme.attempts.extra_time)]:
         complain(f"extra_time: nothing was handed in by {listed(unknown)}")
     for fault in found.faults:
