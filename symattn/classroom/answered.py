@@ -67,19 +67,14 @@ class AnswerSheet:
         return found
 
     @cached_property
-    def _statements(self) -> Mapping[str, tuple[str, Place]]:
-        """The cells of statements by name."""
-        every = zip(self.exercise.asked, self.exercise.number, strict=True)
-        return {name: cell for name, cell in every if cell[0] == STATEMENTS}
-
-    @cached_property
     def cell(self) -> Callable[[str], tuple[str, Place] | None]:
         """The cell that a key such as ``weights[1,2]`` names, None where it names none."""
+        asked = dict(zip(self.exercise.asked, self.exercise.number, strict=True))
 
         @lru_cache(_KEYS)
         def named(key: str) -> tuple[str, Place] | None:
-            if key in self._statements:
-                return self._statements[key]
+            if key in asked:
+                return asked[key]
             try:
                 ((letter, place, _),) = claimed_cells(key, "?", self.exercise.evaluation)
             except (ReadError, ValueError):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -217,30 +217,27 @@ _GRADE, _COMMENTS = "Grade", "Feedback comments"
 class GradingWorksheet:
     """The worksheet that Moodle gives for an assignment, which is uploaded with grades in it."""
 
-    mark: str
-    rows: tuple[tuple[str, ...], ...]
+    sign: str
+    heads: Sequence[str]
+    rows: Sequence[Mapping[str, str]]
 
     @classmethod
     def of(cls, text: str, name: str) -> GradingWorksheet:
         """The worksheet of a text. Raises `ReadError` where a column is missing."""
         sign = mark_in(text)
-        rows = tuple(map(tuple, csv.reader(io.StringIO(text, newline=""), delimiter=sign)))
-        for head in (_IDENTIFIER, _GRADE, _MOST):
-            if not rows or head not in rows[0]:
-                raise ReadError(
-                    f"{name}: has no column {head}; download the grading worksheet of the "
-                    "assignment in Moodle, and leave its language English"
-                )
-        return cls(sign, rows)
+        table = csv.DictReader(io.StringIO(text, newline=""), delimiter=sign, restval="")
+        heads = table.fieldnames or ()
+        if lost := next((x for x in (_IDENTIFIER, _GRADE, _MOST) if x not in heads), ""):
+            raise ReadError(
+                f"{name}: has no column {lost}; download the grading worksheet of the assignment "
+                "in Moodle, and leave its language English"
+            )
+        return cls(sign, heads, [*table])
 
     @property
-    def most(self) -> Collection[str]:
-        """The maximum grades of its rows."""
-        return {self._cell(row, _MOST) for row in self.rows[1:]} - {""}
-
-    def _cell(self, row: Sequence[str], head: str) -> str:
-        place = self.rows[0].index(head) if head in self.rows[0] else len(row)
-        return row[place].strip() if place < len(row) else ""
+    def most(self) -> str:
+        """The maximum grade."""
+        return next((row[_MOST] for row in self.rows), "")
 
     def graded(self, records: Iterable[Record]) -> str:
         """The same with the grades of who handed something in; all other cells are as they were.
@@ -249,22 +246,19 @@ class GradingWorksheet:
         or by the name; one that must not be changed is left as it is.
         """
         found: dict[str, Record] = {}
-        for record in records:
-            if record.source:
-                found |= dict.fromkeys(
-                    (record.key or who(record.student), who(record.student)), record
-                )
+        for record in filter(lambda one: one.source, records):
+            found |= dict.fromkeys((record.key, who(record.student)), record)
+        found.pop("", None)
         out = io.StringIO()
-        writer = csv.writer(out, delimiter=self.mark)
-        writer.writerow(self.rows[0])
-        for row in self.rows[1:]:
-            identifier = self._cell(row, _IDENTIFIER)
-            keys = (identifier.rpartition(" ")[2], who(identifier), who(self._cell(row, _NAME)))
+        writer = csv.DictWriter(out, self.heads, delimiter=self.sign)
+        writer.writeheader()
+        for row in self.rows:
+            identifier = row[_IDENTIFIER]
+            keys = (identifier.rpartition(" ")[2], who(identifier), who(row.get(_NAME, "-")))
             one = next((found[key] for key in keys if key in found), None)
-            told = [*row]
-            if one is not None and self._cell(row, _OPEN) != "No":
-                told[self.rows[0].index(_GRADE)] = decimal(one.points)
-                if _COMMENTS in self.rows[0] and not self._cell(row, _COMMENTS):
-                    told[self.rows[0].index(_COMMENTS)] = cell(word(one))
-            writer.writerow(told)
+            if one is not None and row.get(_OPEN) != "No":
+                comment = {_COMMENTS: row[_COMMENTS] or cell(word(one))} if _COMMENTS in row else {}
+                writer.writerow({**row, _GRADE: decimal(one.points), **comment})
+            else:
+                writer.writerow(row)
         return out.getvalue()

@@ -135,12 +135,12 @@ class Marks:
     def worksheet(self, file: str) -> GradingWorksheet:
         """Moodle's worksheet of a file. Raises `ReadError` where its maximum is another one."""
         found = GradingWorksheet.of(read_text(Path(file), file), file)
-        for most in sorted(found.most):
-            if most != decimal(self.book.most):
-                raise ReadError(
-                    f"{file}: Maximum Grade is {most}, and all points are "
-                    f"{decimal(self.book.most)}; write total = {most} in the scheme"
-                )
+        most, own = found.most, decimal(self.book.most)
+        if most not in ("", own):
+            raise ReadError(
+                f"{file}: Maximum Grade is {most}, and all points are {own}; write total = {most} "
+                "in the scheme"
+            )
         return found
 
     def write_worksheet(self, file: str) -> None:

@@ -6,10 +6,10 @@ It counts records as they come and keeps none, so that a class may be of any siz
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import accumulate
+from statistics import mean, quantiles
 
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.gradebook import decimal, in_words, word
@@ -28,10 +28,8 @@ _LISTED, _CELL = 12, 90
 #: The tint of a share of wrong answers, from which on.
 _TINTS = ((Fraction(1, 2), "wrong"), (Fraction(1, 4), "follows"), (Fraction(1, 10), "rounded"))
 
-_POSITIONS: Mapping[str, Fraction] = {
-    name: Fraction(k, 4)
-    for k, name in enumerate(("lowest", "lower quartile", "median", "upper quartile", "highest"))
-}
+#: What is said of the points.
+_POSITIONS = ("mean", "lowest", "lower quartile", "median", "upper quartile", "highest")
 
 
 @dataclass
@@ -86,7 +84,7 @@ class ClassReport:
         said += [f"{name.capitalize()}: {n}." for name, n in _ordered(self._words)]
         yield b.Paragraph((" ".join(said),))
         if count:
-            yield b.Section(f"Points, of {in_words(most)}", (self._distribution(count),))
+            yield b.Section(f"Points, of {in_words(most)}", (self._distribution(),))
         if not self._answered:
             return
         yield b.Section("First mistakes", (self._fell(),))
@@ -98,22 +96,13 @@ class ClassReport:
         yield b.Section("Wrong answers by entry, in percent", tuple(self._entries()))
         yield from self._identical()
 
-    def _distribution(self, count: int) -> b.Table:
+    def _distribution(self) -> b.Table:
         """Mean and quartiles of the points; between two students they are interpolated."""
-        values = sorted(self._points)
-        ends = [*accumulate(self._points[value] for value in values)]
-
-        def at(rank: int) -> Fraction:
-            return next(value for value, end in zip(values, ends, strict=True) if rank < end)
-
-        def quantile(share: Fraction) -> Fraction:
-            rank, rest = divmod(share * (count - 1), 1)
-            return at(rank) + (rest * (at(rank + 1) - at(rank)) if rest else 0)
-
-        mean = sum((value * n for value, n in self._points.items()), Fraction(0)) / count
-        found = {"mean": mean, **{name: quantile(x) for name, x in _POSITIONS.items()}}
-        row = _row("points", *map(decimal, found.values()))
-        return b.Table(tuple(found), (row,), label="Points")
+        values = sorted(self._points.elements())
+        ends = values[0], values[-1]
+        quartiles = quantiles(values, method="inclusive") if values[1:] else 3 * values
+        found = (mean(values), ends[0], *quartiles, ends[1])
+        return b.Table(_POSITIONS, (_row("points", *map(decimal, found)),), label="Points")
 
     def _fell(self) -> b.Table:
         """How many made their first mistake in each step."""
