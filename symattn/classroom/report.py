@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import mean, quantiles
 
-from symattn.classroom.exercise import Exercise
+from symattn.algebra.identities import identity
+from symattn.classroom.exercise import STATEMENTS, Exercise
 from symattn.classroom.gradebook import decimal, in_words, word
 from symattn.classroom.groups import Groups
 from symattn.classroom.handout import Handout
@@ -43,6 +44,8 @@ class ClassReport:
     _first: Counter[str] = field(default_factory=Counter)
     _reasons: Counter[str] = field(default_factory=Counter)
     _wrong: Counter[str] = field(default_factory=Counter)
+    #: How many were asked to judge each statement: a class may have other ones for each student.
+    _judged: Counter[str] = field(default_factory=Counter)
     #: How many answered something, and how many everything rightly.
     _how_many: Counter[str] = field(default_factory=Counter)
 
@@ -55,6 +58,8 @@ class ClassReport:
         all_right = all(mark.verdict == "right" for mark in record.marks)
         self._how_many.update(["answered", *["right"] * all_right])
         self._wrong.update(mark.entry for mark in record.marks if mark.is_mistaken)
+        statements = (mark.entry for mark in record.marks if mark.step == STATEMENTS)
+        self._judged.update(name.partition("[")[2].rstrip("]") for name in statements)
         first = record.first_mistake
         if first is not None:
             self._first[record.marks[first].step] += 1
@@ -132,13 +137,11 @@ class ClassReport:
 
             step = exercise.task.derivation[name]
             yield b.Section(headings[name], tuple(handout.tables_of(step, name, cell)))
-        if exercise.statements:
-            rows = [
-                _row(row.says, _percent(Fraction(self._wrong[name], self._answered)))
-                for row, name in zip(
-                    exercise.statements, exercise.asked[len(blanks) :], strict=True
-                )
-            ]
+        rows = [
+            _row(identity(name).says, _percent(Fraction(self._wrong[f"{STATEMENTS}[{name}]"], n)))
+            for name, n in sorted(self._judged.items())
+        ]
+        if rows:
             yield b.Section("True or false?", (b.Table(("percent",), tuple(rows), align="r"),))
 
     def _identical(self) -> Iterator[b.Block]:

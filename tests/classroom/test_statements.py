@@ -153,6 +153,15 @@ def test_the_report_on_a_class_has_the_statements(exercise: Exercise) -> None:
     text = str(written("text", [report.document(Fraction(1))]))
     line = next(x for x in text.splitlines() if row.says in x)
     assert line.split()[-1] == "75"
+    other = generator("scaled-dot-product", blank=("weights",)).exercise(8, statements=1)
+    mine = Exercise.of(worksheet_of(other.text))
+    new = mine.statements[0]
+    assert new not in exercise.statements
+    lie = "false" if new.holds else "true"
+    report.add(record(mine, as_toml(mine, filled(mine, {new.name: lie})), ".toml"))
+    text = str(written("text", [report.document(Fraction(1))]))
+    shares = {r.says: x.split()[-1] for r in (row, new) for x in text.splitlines() if r.says in x}
+    assert shares == {row.says: "75", new.says: "100"}
 
 
 @pytest.mark.parametrize(
