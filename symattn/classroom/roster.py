@@ -50,7 +50,7 @@ def students_in(file: str, seed: int) -> Iterator[tuple[str, str, int]]:
         except csv.Error as error:
             raise ReadError(f"line {rows.line_num}: is no CSV: {error}") from None
         if not seen:
-            raise ReadError("no name stands in its column of names, or the first one")
+            raise ReadError(f"no name stands in column {column + 1}")
 
 
 def file_name(student: str) -> str:

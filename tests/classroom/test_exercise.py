@@ -193,7 +193,7 @@ def test_a_roster_gives_each_student_a_seed_of_the_name_alone(here: Path) -> Non
 @pytest.mark.parametrize(
     ("roster", "told"),
     [
-        ("", "no name stands in its first column"),
+        ("", "no name stands in column 1"),
         ("Ada\nADA\n", "line 2: ADA has the file of Ada already, ada"),
         ("Ada\nAda\n", "line 2: Ada has the file already, ada"),
         ('"Ada\n', "is no CSV"),
