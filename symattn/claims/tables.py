@@ -13,6 +13,9 @@ from symattn.claims.policy import SETTINGS
 from symattn.errors import ReadError, close_to, nearest, quote
 from symattn.nodes.masks import MASKS
 
+#: What may be said of a statement.
+ANSWERS = ("true", "false", "?")
+
 #: What an attention is made of.
 AXES = tuple(axis.name for axis in fields(Attention))
 
@@ -35,6 +38,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "notation",
         "misconception",
         "exercise",
+        "statements",
     ),
     "attention": ("variant", *AXES, "chunks", "batch", *LABELS, *LENGTHS),
     "policy": SETTINGS,

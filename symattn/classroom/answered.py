@@ -14,7 +14,7 @@ from symattn.arithmetic.spelling import decimal_shown
 from symattn.arithmetic.written import BLANKS
 from symattn.claims.claims import claimed_cells
 from symattn.claims.entry_names import listed, turned
-from symattn.classroom.exercise import Exercise
+from symattn.classroom.exercise import STATEMENTS, Exercise
 from symattn.classroom.submission import Sheet, Submission
 from symattn.derivations import Place
 from symattn.errors import ReadError, counted
@@ -52,21 +52,29 @@ class AnswerSheet:
         return parse(self.exercise.sheet.text, self.exercise.sheet.name)
 
     @cached_property
-    def _tables(self) -> Sequence[tuple[str, Place]]:
-        """The letter of each table that is handed out, and the head that it is of."""
-        found = []
+    def _tables(self) -> Sequence[tuple[str, str, Place, tuple[int, ...]]]:
+        """Of each table that is handed out the step and its letter, the head, and the shape."""
+        evaluation, statements = self.exercise.evaluation, self.exercise.statements
+        found: list[tuple[str, str, Place, tuple[int, ...]]] = []
         for name in self.exercise.steps:
-            letter = self.exercise.evaluation[name].step.letter
-            heads = self.exercise.evaluation.shape(letter)[:-2]
-            found += [(letter, (head,) if heads else ()) for head in range(*heads or (1,))]
+            letter = evaluation[name].step.letter
+            *heads, rows, columns = evaluation.shape(letter)
+            shape = turned((rows, columns), evaluation.notation)
+            each = [(head,) for head in range(heads[-1])] if heads else [()]
+            found += [(name, letter, head, shape) for head in each]
+        if statements:
+            found.append((STATEMENTS, STATEMENTS, (), (len(statements), 1)))
         return found
 
     @cached_property
     def cell(self) -> Callable[[str], tuple[str, Place] | None]:
         """The cell that a key such as ``weights[1,2]`` names, None where it names none."""
+        asked = dict(zip(self.exercise.asked, self.exercise.number, strict=True))
 
         @lru_cache(_KEYS)
         def named(key: str) -> tuple[str, Place] | None:
+            if key in asked:
+                return asked[key]
             try:
                 ((letter, place, _),) = claimed_cells(key, "?", self.exercise.evaluation)
             except (ReadError, ValueError):
@@ -81,7 +89,7 @@ class AnswerSheet:
         cells = dict(self._claimed(submission.claims, remarks))
         for cell, entry in self._filled_in(submission.tables, remarks):
             cells.setdefault(cell, entry)
-        texts = [""] * len(self.exercise.blanks)
+        texts = [""] * len(self.exercise.asked)
         for cell, entry in cells.items():
             if (number := self.exercise.number.get(cell)) is not None:
                 texts[number] = _text(entry)
@@ -113,11 +121,9 @@ class AnswerSheet:
     ) -> Iterator[tuple[tuple[str, Place], object]]:
         """The cells of tables that stand in the order in which they were handed out."""
         evaluation = self.exercise.evaluation
-        for (letter, head), table in zip(self._tables, tables, strict=False):
-            shape = turned(evaluation.shape(letter)[-2:], evaluation.notation)
+        for (name, letter, head, shape), table in zip(self._tables, tables, strict=False):
             found = len(table.cells), *{len(row) for row in table.cells}
             if found != shape:
-                name = evaluation.item(letter).name
                 remarks.append(f"the table of {name} has other rows or columns; it is not read")
                 continue
             for i, row in enumerate(table.cells):

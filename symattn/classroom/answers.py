@@ -14,6 +14,7 @@ from dataclasses import replace
 from html import unescape
 from xml.etree import ElementTree
 
+from symattn.classroom.exercise import STATEMENTS
 from symattn.classroom.submission import Sheet, Submission, cell, cells, is_name, name_of, shallow
 from symattn.errors import ReadError
 from symattn.files.archives import archive_in, unpacked
@@ -119,8 +120,12 @@ def _tables(data: Mapping[str, object]) -> Submission:
     if not isinstance(claims, dict):
         raise ReadError("claims is no table; write [claims] above the answers")
     said = (facts if isinstance(facts, dict) else data).get("student")
-    others = {name: shallow(value) for name, value in data.items() if name != "claims"}
-    return Submission("", name_of(said), _claims(claims), others=others)
+    statements = data.get(STATEMENTS)
+    named = statements.items() if isinstance(statements, dict) else ()
+    told = {f"{STATEMENTS}[{name}]": str(value).lower() for name, value in named}
+    read = ("claims", "student", STATEMENTS)
+    others = {name: shallow(value) for name, value in data.items() if name not in read}
+    return Submission("", name_of(said), _claims({**claims, **told}), others=others)
 
 
 def _claims(table: Mapping[str, object]) -> Mapping[str, object]:

@@ -14,8 +14,10 @@ from math import isfinite, isnan
 
 import numpy as np
 
+from symattn.algebra.identities import identity
+from symattn.algebra.identities.identity import Identity
 from symattn.arithmetic.enclosure import BITS
-from symattn.claims.entry_names import entry_name, listed
+from symattn.claims.entry_names import entry_name, listed, turned
 from symattn.classroom.task import Blank, Task
 from symattn.derivations import Evaluation, Given, Place
 from symattn.errors import counted
@@ -30,6 +32,9 @@ from symattn.step import leading_to
 
 #: Decimals beyond those of an answer in which answers are compared, and how far apart they are.
 FINER, UNITS_APART = 4, 3
+
+#: What statements are called among the steps, as ``statements[shift]``.
+STATEMENTS = "statements"
 
 #: How minus infinity may be typed into a quiz.
 MINUS_INFINITY = ("-inf", "-infinity", "-oo", "-∞", "−∞")
@@ -76,10 +81,16 @@ class Exercise:
 
     @classmethod
     def drawn(
-        cls, task: Task, given: Mapping[str, Given], facts: Mapping[str, object], title: str = ""
+        cls,
+        task: Task,
+        given: Mapping[str, Given],
+        facts: Mapping[str, object],
+        statements: Sequence[Identity] = (),
+        title: str = "",
     ) -> Exercise:
         """The exercise of a task with these numbers; `facts` say how they were drawn."""
-        text = task.text(given, {}, facts, title=title)
+        asked = {row.name: "?" for row in statements}
+        text = task.text(given, {}, facts, asked, title=title)
         return cls(Task.of(worksheet_of(text, task.sheet.name)))
 
     @property
@@ -91,6 +102,27 @@ class Exercise:
     def blanks(self) -> tuple[Blank, ...]:
         """What is asked for, in the order of the derivation."""
         return self.task.blanks
+
+    @cached_property
+    def statements(self) -> tuple[Identity, ...]:
+        """What is to be judged true or false besides."""
+        return tuple(map(identity, self.sheet.statements))
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """The name of each answer: of the blanks, then of the statements."""
+        blanks = map(self.name, self.blanks)
+        return (*blanks, *(f"{STATEMENTS}[{row.name}]" for row in self.statements))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What has points together: the steps, and the statements."""
+        return tuple(dict.fromkeys(name.partition("[")[0] for name in self.asked))
+
+    @cached_property
+    def truths(self) -> Mapping[str, str]:
+        """Whether each statement is true, by its name."""
+        return {row.name: "true" if row.holds else "false" for row in self.statements}
 
     @property
     def evaluation(self) -> Evaluation:
@@ -109,8 +141,11 @@ class Exercise:
 
     @cached_property
     def number(self) -> Mapping[tuple[str, Place], int]:
-        """The number of each blank, by letter and place."""
-        return {(blank.letter, blank.place): k for k, blank in enumerate(self.blanks)}
+        """The number of each answer, by letter and place; statements are a column."""
+        blanks = [(blank.letter, blank.place) for blank in self.blanks]
+        column = [(k, 0) for k in range(len(self.statements))]
+        rows = [(STATEMENTS, turned(place, self.evaluation.notation)) for place in column]
+        return {cell: k for k, cell in enumerate((*blanks, *rows))}
 
     def name(self, blank: Blank) -> str:
         """What an entry is called: ``weights[1,2]``."""
@@ -136,6 +171,7 @@ class Exercise:
             self.sheet.numbers,
             self.answers,
             self.sheet.exercise,
+            self.truths,
             remark="\n".join((f"The answers. {self.effort}", *self.untold)),
         )
 

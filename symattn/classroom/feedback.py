@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from symattn.claims.entry_names import counted_place, listed, turned
-from symattn.classroom.exercise import Exercise
+from symattn.classroom.exercise import STATEMENTS, Exercise
 from symattn.classroom.gradebook import in_words
 from symattn.classroom.handout import Handout
 from symattn.classroom.judge import SHORT, SOUND, Told
@@ -45,7 +45,7 @@ class Feedback:
         first = record.first_mistake
         said = [_points(record), self._found(record), *self._reason(record)]
         blocks: list[b.Block] = [b.Paragraph((" ".join(said),))]
-        if first is not None:
+        if first is not None and first < len(self.exercise.blanks):
             blocks += [b.Break(), *self._line(record, first)]
         if more := [*self._more(record)]:
             blocks += [b.Break(), b.List(tuple(b.Item((sentence,)) for sentence in more))]
@@ -60,7 +60,7 @@ class Feedback:
 
     def _title(self, step: str) -> str:
         """What a step is called within a sentence: ``attention weights``."""
-        words = self._outline.headings[step]
+        words = self._outline.headings.get(step, step)
         return words[:1].lower() + words[1:] if words[1:2].islower() else words
 
     def _labels(self, blank: Blank) -> Sequence[Sequence[str]]:
@@ -78,6 +78,14 @@ class Feedback:
         labels = [printable(name) for name in named if name]
         words = [*(f"head {head}" for head in heads), f"row {row}", f"column {column}"]
         return ", ".join(words) + (f" ({', '.join(labels)})" if labels else "")
+
+    def _spot(self, number: int) -> str:
+        """``in the attention weights, in row 2, column 1``; of a statement what it says."""
+        if number >= len(self.exercise.blanks):
+            row = self.exercise.statements[number - len(self.exercise.blanks)]
+            return f"in the {STATEMENTS}, in “{row.says}”"
+        blank = self.exercise.blanks[number]
+        return f"in the {self._title(blank.step)}, in {self._where(blank)}"
 
     # ---- the three sentences --------------------------------------------------------------------
 
@@ -97,14 +105,14 @@ class Feedback:
 
     def _first(self, record: Record, first: int) -> str:
         """Where the first mistake is, and which steps before it are right."""
-        blank, mark = self.exercise.blanks[first], record.marks[first]
+        mark = record.marks[first]
         earlier: dict[str, bool] = {}
         for other in record.marks[:first]:
             good = other.verdict in SOUND
             earlier[other.step] = earlier.get(other.step, True) and good
-        right = [self._title(x) for x, good in earlier.items() if good and x != blank.step]
+        right = [self._title(x) for x, good in earlier.items() if good and x != mark.step]
         lead = f"Your {listed(right)} {_are(right)} right; the" if right else "The"
-        where = f"{lead} first mistake is in the {self._title(blank.step)}, in {self._where(blank)}"
+        where = f"{lead} first mistake is {self._spot(first)}"
         alone = sum(each.is_mistaken for each in record.marks) == 1
         if alone:
             where = where.replace("first mistake", "only mistake")
@@ -117,7 +125,11 @@ class Feedback:
         first = record.first_mistake
         if first is None or record.marks[first].verdict == "not computed":
             return
-        if record.marks[first].remark.startswith(SHORT):
+        if first >= len(self.exercise.blanks):
+            row = self.exercise.statements[first - len(self.exercise.blanks)]
+            if self.reveal == "value":
+                yield f"It is {self.exercise.truths[row.name]}: {row.use}."
+        elif record.marks[first].remark.startswith(SHORT):
             yield f"It is {printable(record.marks[first].remark)}.".replace("; ", ", but ")
         elif self.reveal == "place" or not record.mistakes:
             yield "Check it against the formula of this step."
@@ -189,11 +201,11 @@ class Feedback:
 
     def _unreadable(self, record: Record) -> Iterator[str]:
         """The answers that are no numbers, the first few with their places."""
-        pairs = zip(self.exercise.blanks, record.marks, strict=True)
-        found = [(blank, mark) for blank, mark in pairs if mark.verdict == "unreadable"]
-        for blank, mark in found[:_QUOTED]:
-            step, where = self._title(blank.step), self._where(blank)
-            yield f"“{_answer(mark)}” in the {step}, in {where}, is no number."
+        marks = enumerate(record.marks)
+        found = [(number, mark) for number, mark in marks if mark.verdict == "unreadable"]
+        for number, mark in found[:_QUOTED]:
+            none = "neither true nor false" if mark.step == STATEMENTS else "no number"
+            yield f"“{_answer(mark)}” {self._spot(number)}, is {none}."
         more = len(found) - _QUOTED
         if more > 0:
             yield f"{counted(more, 'more answer')} {_is(more)} no number{'s' * (more > 1)}."

@@ -14,8 +14,11 @@ from itertools import islice
 
 import numpy as np
 
+from symattn.algebra.identities import IDENTITIES
+from symattn.algebra.identities.identity import Identity
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.base import Array
+from symattn.classroom.draws import Draws
 from symattn.classroom.exercise import UNITS_APART, Exercise
 from symattn.classroom.search import Search
 from symattn.classroom.styles import DIFFICULTIES, Style
@@ -52,8 +55,10 @@ class Generator:
         if self.difficulty not in DIFFICULTIES:
             raise SymattnError(f"difficulty {self.difficulty}: use {', '.join(DIFFICULTIES)}")
 
-    def exercise(self, seed: int, title: str = "", student: str = "") -> Exercise:
-        """The exercise of a seed, the same on every machine.
+    def exercise(
+        self, seed: int, title: str = "", student: str = "", statements: int = 0
+    ) -> Exercise:
+        """The exercise of a seed, the same on every machine, with so many statements to judge.
 
         Raises `SymattnError` where no numbers were found that keep what the style promises.
         """
@@ -69,7 +74,7 @@ class Generator:
         }
         facts |= {"ties": True} if self.ties else {}
         facts |= {"student": student} if student else {}
-        return Exercise.drawn(self.task, found, facts, title)
+        return Exercise.drawn(self.task, found, facts, statements_of(seed, statements), title)
 
     @property
     def _in_vain(self) -> str:
@@ -170,3 +175,13 @@ class Generator:
         if not sample:
             return np.zeros((size, size), dtype=bool)
         return np.triu(self._told(np.array(sample)).any(axis=0))
+
+
+def statements_of(seed: int, count: int) -> tuple[Identity, ...]:
+    """Identities and false beliefs drawn from a seed, each once.
+
+    >>> [row.name for row in statements_of(7, 2)] == [row.name for row in statements_of(7, 3)][:2]
+    True
+    """
+    left, draws = [*IDENTITIES], Draws(seed)
+    return tuple(left.pop(draws.below(len(left))) for _ in range(min(count, len(left))))

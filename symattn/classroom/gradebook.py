@@ -13,6 +13,7 @@ and Canvas take UTF-8 as it is.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,9 @@ from fractions import Fraction
 from itertools import chain
 from typing import TextIO
 
+from symattn.classroom.answers import mark_in
 from symattn.classroom.records import Record
+from symattn.classroom.roster import who
 from symattn.errors import ReadError
 from symattn.printable import printable
 
@@ -191,7 +194,71 @@ def changes(
     before: Mapping[tuple[str, str], str], now: Mapping[tuple[str, str], str]
 ) -> Iterator[tuple[str, str, str]]:
     """Whose points are others than before: student, then, now; "" for none."""
-    for who in {**now, **before}:
-        then, points = before.get(who, ""), now.get(who, "")
+    for student in {**now, **before}:
+        then, points = before.get(student, ""), now.get(student, "")
         if then != points:
-            yield who[0], then, points
+            yield student[0], then, points
+
+
+# ---- Moodle's grading worksheet ------------------------------------------------------------------
+
+#: Its columns that are read, and those that are written. Moodle:
+#: ``mod/assign/feedback/offline/importgradeslib.php``.
+_IDENTIFIER, _NAME, _MOST, _OPEN = (
+    "Identifier",
+    "Full name",
+    "Maximum Grade",
+    "Grade can be changed",
+)
+_GRADE, _COMMENTS = "Grade", "Feedback comments"
+
+
+@dataclass(frozen=True)
+class GradingWorksheet:
+    """The worksheet that Moodle gives for an assignment, which is uploaded with grades in it."""
+
+    sign: str
+    heads: Sequence[str]
+    rows: Sequence[Mapping[str, str]]
+
+    @classmethod
+    def of(cls, text: str, name: str) -> GradingWorksheet:
+        """The worksheet of a text. Raises `ReadError` where a column is missing."""
+        sign = mark_in(text)
+        table = csv.DictReader(io.StringIO(text, newline=""), delimiter=sign, restval="")
+        heads = table.fieldnames or ()
+        if lost := next((x for x in (_IDENTIFIER, _GRADE, _MOST) if x not in heads), ""):
+            raise ReadError(
+                f"{name}: has no column {lost}; download the grading worksheet of the assignment "
+                "in Moodle, and leave its language English"
+            )
+        return cls(sign, heads, [*table])
+
+    @property
+    def most(self) -> str:
+        """The maximum grade."""
+        return next((row[_MOST] for row in self.rows), "")
+
+    def graded(self, records: Iterable[Record]) -> str:
+        """The same with the grades of who handed something in; all other cells are as they were.
+
+        A comment is written where there is none. A row is known by the number of its identifier,
+        or by the name; one that must not be changed is left as it is.
+        """
+        found: dict[str, Record] = {}
+        for record in filter(lambda one: one.source, records):
+            found |= dict.fromkeys((record.key, who(record.student)), record)
+        found.pop("", None)
+        out = io.StringIO()
+        writer = csv.DictWriter(out, self.heads, delimiter=self.sign)
+        writer.writeheader()
+        for row in self.rows:
+            identifier = row[_IDENTIFIER]
+            keys = (identifier.rpartition(" ")[2], who(identifier), who(row.get(_NAME, "-")))
+            one = next((found[key] for key in keys if key in found), None)
+            if one is not None and row.get(_OPEN) != "No":
+                comment = {_COMMENTS: row[_COMMENTS] or cell(word(one))} if _COMMENTS in row else {}
+                writer.writerow({**row, _GRADE: decimal(one.points), **comment})
+            else:
+                writer.writerow(row)
+        return out.getvalue()

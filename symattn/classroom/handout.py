@@ -9,11 +9,10 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from symattn.algebra.identities import IDENTITIES
 from symattn.algebra.identities.identity import Identity
 from symattn.claims.entry_names import leading, turned
-from symattn.classroom.draws import Draws
-from symattn.classroom.exercise import FINER, Exercise
+from symattn.classroom.exercise import FINER, STATEMENTS, Exercise
+from symattn.classroom.following import Following
 from symattn.classroom.task import Blank
 from symattn.derivations import Item, Place, Step
 from symattn.documents import blocks as b
@@ -22,16 +21,27 @@ from symattn.documents.shown import Shown
 from symattn.notation import tree as t
 from symattn.printable import printable
 
+#: What a page says of a step by the worst of its answers; the first is the worst.
+_SENTENCES = {
+    "flat": "One number stands for several that differ.",
+    "wrong": "Not right yet.",
+    "open": (
+        "The page does not judge all of this: it may be off in the last digit, come from numbers "
+        "that were rounded, or be no answer."
+    ),
+    "follows": "Right for what it is computed from.",
+    "good": "Right so far.",
+}
+
 #: What stands in a cell: a blank of the sheet, or its answer.
 _Filled = Callable[[Blank, str], b.Words]
 
 
 @dataclass(frozen=True)
 class Handout:
-    """The documents of one exercise; `statements` are to be judged true or false."""
+    """The documents of one exercise."""
 
     exercise: Exercise
-    statements: tuple[Identity, ...] = ()
 
     def sheet(self, hints: bool = False) -> b.Document:
         """What is handed out; `hints`: formulas, entries and numbers put in stand at its end."""
@@ -159,11 +169,14 @@ class Handout:
             given = "" if isinstance(item, Step) else item.letter
             yield b.Table(top, lines, ", ".join(filter(None, (given, of))), name)
 
-    def _judged(self, filled: Callable[[Identity], b.Words]) -> Iterator[b.Block]:
+    def _judged(self, filled: Callable[[Identity], b.Inline]) -> Iterator[b.Block]:
         """The statements that are true or false."""
-        if self.statements:
-            items = tuple(b.Item((*filled(row),)) for row in self.statements)
-            yield b.Section("True or false?", (b.List(items),))
+        rows = tuple(
+            b.Row(b.Cell((_sentence(row.says),)), (b.Cell((filled(row),)),))
+            for row in self.exercise.statements
+        )
+        if rows:
+            yield b.Section("True or false?", (b.Table(("true or false",), rows),))
 
     def _room(self, blank: Blank, answer: str) -> b.Words:
         """Room for an answer."""
@@ -209,44 +222,44 @@ class Handout:
     # ---- what a page marks by -------------------------------------------------------------------
 
     def _marks(self) -> str:
-        """The answers and those of misconceptions, for the program of a page.
+        """The answers, those of misconceptions, and rules, for the program of a page.
 
-        Numbers are in units of the last digit that is asked for; null stands for −∞.
+        Numbers are in units of the last digit that is asked for; null stands for −∞. `groups` are
+        the step of an answer and its row.
         """
         exercise = self.exercise
         seen = exercise.seen
         rows = zip(exercise.blanks, exercise.right, *(one.units for one in seen), strict=True)
+        asked = {
+            exercise.name(blank): {
+                "groups": [blank.step, f"{blank.step}{[*blank.place[:-1]]}"],
+                "right": right,
+                "others": others,
+            }
+            for blank, right, *others in rows
+        }
+        asked |= {
+            f"{STATEMENTS}[{row.name}]": {"right": row.holds} for row in self.exercise.statements
+        }
+        rules = Following(exercise).rules
+        entries = {name: {"rule": rules.get(name)} | asked.get(name, {}) for name in rules | asked}
         data = {
             "digits": exercise.task.digits,
             "finer": 10**FINER,
-            "blanks": {
-                exercise.name(blank): {"step": blank.step, "right": right, "others": others}
-                for blank, right, *others in rows
-            },
+            "entries": entries,
             "mistakes": [f"{one.misconception.instead}. {one.misconception.tell}" for one in seen],
-            "statements": {row.name: row.holds for row in self.statements},
+            "sentences": _SENTENCES,
         }
         written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         return written.replace("<", "\\u003c").replace("##", "#\\u0023")
 
 
-def statements_of(seed: int, count: int) -> tuple[Identity, ...]:
-    """Identities and false beliefs drawn from a seed, each once.
-
-    >>> [row.name for row in statements_of(7, 2)] == [row.name for row in statements_of(7, 3)][:2]
-    True
-    """
-    left, draws = [*IDENTITIES], Draws(seed)
-    return tuple(left.pop(draws.below(len(left))) for _ in range(min(count, len(left))))
+def _asked(row: Identity) -> b.Inline:
+    return b.Blank(row.says, f"{STATEMENTS}[{row.name}]")
 
 
-def _asked(row: Identity) -> b.Words:
-    return (f"{_sentence(row.says)} ", b.Blank(row.says, row.name))
-
-
-def _told(row: Identity) -> b.Words:
-    why = f": {row.use}" if row.use else ""
-    return (f"{_sentence(row.says)} ", b.Strong("true" if row.holds else "false"), f"{why}.")
+def _told(row: Identity) -> b.Inline:
+    return b.Strong("true" if row.holds else f"false: {row.use}")
 
 
 def _signed(answer: str) -> str:

@@ -78,11 +78,6 @@ class Judgement:
     remarks: Mapping[int, str]
     mistakes: tuple[Told, ...] = ()
 
-    @property
-    def first_fault(self) -> int | None:
-        """The number of the first blank that is wrong, or holds nothing."""
-        return next((k for k, x in enumerate(self.verdicts) if x not in SOUND), None)
-
 
 #: The verdicts of answers that cost nothing.
 SOUND = ("right", "rounded", "undecided", "follows")
@@ -117,9 +112,12 @@ class Judge:
         return self.judged(answers.texts, answers.decimal)
 
     def _judged(self, texts: tuple[str, ...], decimal: str) -> Judgement:
-        found = _Found(self, [self._number(text, decimal) for text in texts])
+        count = len(self.exercise.blanks)
+        found = _Found(self, [self._number(text, decimal) for text in texts[:count]])
         mistakes = () if found.is_sound else found.settle()
-        return Judgement(tuple(found.verdicts), found.remarks, mistakes)
+        said = zip(texts[count:], self.exercise.truths.values(), strict=True)
+        verdicts = (*found.verdicts, *(_said(text, true) for text, true in said))
+        return Judgement(verdicts, found.remarks, mistakes)
 
     # ---- one answer -----------------------------------------------------------------------------
 
@@ -413,6 +411,15 @@ class _Found:
                 marker.evaluation, marker.claims, marker.policy, marks, first.name, pairs=False
             )
             yield from (Told(one.name, one.done, one.tell) for one in found)
+
+
+def _said(text: str, true: str) -> str:
+    """The verdict on what is said of a statement: ``true`` or ``false``, or how these begin."""
+    said = text.lower()
+    if not said:
+        return "blank"
+    known = [word for word in ("true", "false") if word.startswith(said)]
+    return ("right" if true in known else "wrong") if known else "unreadable"
 
 
 def _told(found: Sequence[Mistaken]) -> tuple[Told, ...]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from symattn.classroom.feedback import Feedback
-from symattn.classroom.gradebook import Gradebook, changes, points_in
+from symattn.classroom.gradebook import Gradebook, GradingWorksheet, changes, decimal, points_in
 from symattn.classroom.groups import Label, labelled, read_labels
 from symattn.classroom.recorded import check_installed, write_records
 from symattn.classroom.records import Record
@@ -21,6 +21,7 @@ from symattn.classroom.roster import file_name
 from symattn.classroom.stack import Stack
 from symattn.documents.blocks import Document
 from symattn.documents.job import written
+from symattn.errors import ReadError
 from symattn.files.named import read_text
 from symattn.writing import Destination
 
@@ -32,6 +33,9 @@ GRADEBOOK, REPORT, GROUPS, RECORDS, FEEDBACK = (
     "records.parquet",
     "feedback",
 )
+
+#: Moodle's grading worksheet with grades.
+WORKSHEET = "moodle-worksheet.csv"
 
 #: What each student may be told in, with the endings of files.
 FORMS = {"md": "md", "html": "html", "pdf": "pdf", "text": "txt"}
@@ -73,6 +77,8 @@ class Marks:
 
     stack: Stack
     folder: Path
+    #: The names of what was written, in order.
+    files: dict[str, None] = field(default_factory=dict)
 
     @cached_property
     def _labels(self) -> Mapping[str, Label]:
@@ -92,7 +98,7 @@ class Marks:
     def book(self) -> Gradebook:
         """The columns of a gradebook."""
         first = self.stack.exercises.first
-        return Gradebook(first.exercise.sheet.title, first.exercise.steps, first.points.whole)
+        return Gradebook(first.exercise.sheet.title, first.exercise.parts, first.points.whole)
 
     def check(self, records: bool) -> None:
         """Raises `SymattnError` for what could not be written once all is marked."""
@@ -126,6 +132,21 @@ class Marks:
         self.book.write(records, text, flavor)
         self._write(name, text.getvalue())
 
+    def worksheet(self, file: str) -> GradingWorksheet:
+        """Moodle's worksheet of a file. Raises `ReadError` where its maximum is another one."""
+        found = GradingWorksheet.of(read_text(Path(file), file), file)
+        most, own = found.most, decimal(self.book.most)
+        if most not in ("", own):
+            raise ReadError(
+                f"{file}: Maximum Grade is {most}, and all points are {own}; write total = {most} "
+                "in the scheme"
+            )
+        return found
+
+    def write_worksheet(self, file: str) -> None:
+        """Write Moodle's worksheet of a file with the grades in it."""
+        self._write(WORKSHEET, self.worksheet(file).graded(self.records()))
+
     def write_records(self, word: str = "") -> None:
         """Write every mark to a Parquet file, with pseudonyms by a secret word."""
         content = io.BytesIO()
@@ -148,6 +169,7 @@ class Marks:
 
     def _write(self, name: str, content: str | bytes) -> None:
         Destination.of(self.folder / name).write(content)
+        self.files[name.partition("/")[0]] = None
 
     def _points(self) -> Mapping[tuple[str, str], str]:
         """The points of the gradebook; nothing where there is none that can be read."""

@@ -29,10 +29,10 @@ SLIPS = 100
 def preview(marking: Marking, seed: int = 1) -> b.Document:
     """What the scheme gives, as a table."""
     exercise = marking.exercise
-    names = exercise.steps
+    names = exercise.parts
     sheets: list[tuple[str, Sequence[str]]] = [
         ("the key", [*exercise.answers.values()]),
-        ("an empty sheet", [""] * len(exercise.blanks)),
+        ("an empty sheet", [""] * len(exercise.asked)),
         *((one.misconception.instead, one.answers) for one in exercise.seen),
     ]
     rows = [_row(words, _tried(marking, texts)) for words, texts in sheets]
@@ -47,7 +47,7 @@ def preview(marking: Marking, seed: int = 1) -> b.Document:
 
 def _tried(marking: Marking, texts: Sequence[str]) -> Record:
     """What a sheet with these answers has."""
-    answers = Answers(tuple(texts))
+    answers = Answers((*texts, *marking.exercise.truths.values())[: len(marking.exercise.asked)])
     return marking.record(Submission(""), answers, marking.judge.judge(answers))
 
 

@@ -11,20 +11,15 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from functools import cached_property, partial
 
 from symattn.classroom.exercise import FINER, MINUS_INFINITY, Exercise, in_decimals
+from symattn.classroom.following import Data, Following
 from symattn.classroom.handout import Handout
-from symattn.derivations import Place
 from symattn.documents.mathml import xhtml
 from symattn.documents.page.elements import Markup, el
-from symattn.evaluate.rules import rule_at
-from symattn.nodes import rule as r
-from symattn.nodes.rule import Rule
-from symattn.step import leading_to
 
 _PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
 
@@ -101,6 +96,15 @@ class Item:
     identifier: str
     version: Version
 
+    @cached_property
+    def _following(self) -> Following:
+        return Following(self.exercise)
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        """The number of each answer by its name."""
+        return {self.exercise.name(blank): k for k, blank in enumerate(self.exercise.blanks)}
+
     @property
     def xml(self) -> str:
         """The file of the item."""
@@ -159,7 +163,7 @@ class Item:
             conditions = [_infinite(number)]
             if self.exercise.right[number] is not None:
                 conditions = [self._near(number, el("correct", identifier=f"R{number}"), 1)]
-                own = self._own(blank.letter, blank.place)
+                own = self._expression(self._following.rules.get(self.exercise.name(blank)))
                 if own is not None and 'variable identifier="R' in own:
                     conditions.append(self._near(number, own, 4))
             more = el("sum", el("variable", identifier="SCORE"), _value(1))
@@ -178,54 +182,34 @@ class Item:
             tolerance=f"{tolerance} {tolerance}",
         )
 
-    def _own(self, letter: str, place: Place) -> Markup | None:
-        """What an entry is by its rule, of answers where these are asked for.
+    def _expression(self, part: Data) -> Markup | None:
+        """A part of a rule; an entry is what was answered, or what its own rule gives.
 
-        None where QTI has no expression for it.
+        None where QTI has no expression for it, as for −∞.
         """
-        values = self.exercise.evaluation
-        rule = rule_at(values, letter, place)
-        return None if rule is None else self._expression(rule)
-
-    def _expression(self, rule: Rule) -> Markup | None:
-        match rule:
-            case r.Entry():
-                return self._entry(rule.letter, rule.place)
-            case r.Const(value):
-                number = complex(value.subs(self.exercise.evaluation.sizes))
-                return _value(number.real) if np.isfinite(number.real) else None
-            case r.Plus(terms):
-                return self._joined("sum", terms)
-            case r.Times(factors):
-                return self._joined("product", factors)
-            case r.Over(num, den):
-                return self._joined("divide", (num, den))
-            case r.Exp(r.Entry() as body) if self._is_hidden(body):
+        match part:
+            case float():
+                return _value(part)
+            case str() if part in self._numbers:
+                number = self._numbers[part]
+                return None if self.exercise.right[number] is None else _variable(number)
+            case str():
+                return self._expression(self._following.rules.get(part))
+            case ["exp", inside] if self._is_hidden(inside):
                 return _value(0)
-            case r.Exp(body):
-                inside = self._expression(body)
-                return None if inside is None else el("mathOperator", inside, name="exp")
+            case [str() as sign, *inside]:
+                found = [self._expression(one) for one in inside]
+                parts = [one for one in found if one is not None]
+                return _OPERATORS[sign](*parts) if len(parts) == len(found) else None
         return None
 
-    def _is_hidden(self, entry: r.Entry) -> bool:
-        value = self.exercise.evaluation.array(entry.letter)[entry.place]
-        return bool(np.isneginf(value))
-
-    def _joined(self, operator: str, parts: Sequence[Rule]) -> Markup | None:
-        found = [self._expression(part) for part in parts]
-        return None if None in found else el(operator, *(x for x in found if x is not None))
-
-    def _entry(self, letter: str, place: Place) -> Markup | None:
-        """An entry: what was answered, what its rule gives, or its number where no answer leads."""
-        values = self.exercise.evaluation
-        number = self.exercise.number.get((letter, place))
-        if number is not None:
-            return None if self.exercise.right[number] is None else _variable(number)
-        asked = {blank.letter for blank in self.exercise.blanks}
-        if asked & leading_to(values.steps, {letter}):
-            return self._own(letter, place)
-        value = float(values.array(letter)[place])
-        return _value(value) if np.isfinite(value) else None
+    def _is_hidden(self, part: Data) -> bool:
+        """Whether a part is −∞, by its rule or as an answer."""
+        if not isinstance(part, str):
+            return part is None
+        if part in self._numbers:
+            return self.exercise.right[self._numbers[part]] is None
+        return self._is_hidden(self._following.rules.get(part, 0.0))
 
     # ---- remarks --------------------------------------------------------------------------------
 
@@ -260,6 +244,15 @@ class Item:
                 identifier=one.misconception.name,
                 showHide="show",
             )
+
+
+#: What QTI calls the operations of a rule.
+_OPERATORS: Mapping[str, Callable[..., Markup]] = {
+    "+": partial(el, "sum"),
+    "*": partial(el, "product"),
+    "/": partial(el, "divide"),
+    "exp": partial(el, "mathOperator", name="exp"),
+}
 
 
 def _variable(number: int) -> Markup:

@@ -6,12 +6,13 @@ It counts records as they come and keeps none, so that a class may be of any siz
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import accumulate
+from statistics import mean, quantiles
 
-from symattn.classroom.exercise import Exercise
+from symattn.algebra.identities import identity
+from symattn.classroom.exercise import STATEMENTS, Exercise
 from symattn.classroom.gradebook import decimal, in_words, word
 from symattn.classroom.groups import Groups
 from symattn.classroom.handout import Handout
@@ -28,10 +29,8 @@ _LISTED, _CELL = 12, 90
 #: The tint of a share of wrong answers, from which on.
 _TINTS = ((Fraction(1, 2), "wrong"), (Fraction(1, 4), "follows"), (Fraction(1, 10), "rounded"))
 
-_POSITIONS: Mapping[str, Fraction] = {
-    name: Fraction(k, 4)
-    for k, name in enumerate(("lowest", "lower quartile", "median", "upper quartile", "highest"))
-}
+#: What is said of the points.
+_POSITIONS = ("mean", "lowest", "lower quartile", "median", "upper quartile", "highest")
 
 
 @dataclass
@@ -45,6 +44,8 @@ class ClassReport:
     _first: Counter[str] = field(default_factory=Counter)
     _reasons: Counter[str] = field(default_factory=Counter)
     _wrong: Counter[str] = field(default_factory=Counter)
+    #: How many were asked to judge each statement: a class may have other ones for each student.
+    _judged: Counter[str] = field(default_factory=Counter)
     #: How many answered something, and how many everything rightly.
     _how_many: Counter[str] = field(default_factory=Counter)
 
@@ -57,6 +58,8 @@ class ClassReport:
         all_right = all(mark.verdict == "right" for mark in record.marks)
         self._how_many.update(["answered", *["right"] * all_right])
         self._wrong.update(mark.entry for mark in record.marks if mark.is_mistaken)
+        statements = (mark.entry for mark in record.marks if mark.step == STATEMENTS)
+        self._judged.update(name.partition("[")[2].rstrip("]") for name in statements)
         first = record.first_mistake
         if first is not None:
             self._first[record.marks[first].step] += 1
@@ -86,7 +89,7 @@ class ClassReport:
         said += [f"{name.capitalize()}: {n}." for name, n in _ordered(self._words)]
         yield b.Paragraph((" ".join(said),))
         if count:
-            yield b.Section(f"Points, of {in_words(most)}", (self._distribution(count),))
+            yield b.Section(f"Points, of {in_words(most)}", (self._distribution(),))
         if not self._answered:
             return
         yield b.Section("First mistakes", (self._fell(),))
@@ -98,27 +101,19 @@ class ClassReport:
         yield b.Section("Wrong answers by entry, in percent", tuple(self._entries()))
         yield from self._identical()
 
-    def _distribution(self, count: int) -> b.Table:
+    def _distribution(self) -> b.Table:
         """Mean and quartiles of the points; between two students they are interpolated."""
-        values = sorted(self._points)
-        ends = [*accumulate(self._points[value] for value in values)]
-
-        def at(rank: int) -> Fraction:
-            return next(value for value, end in zip(values, ends, strict=True) if rank < end)
-
-        def quantile(share: Fraction) -> Fraction:
-            rank, rest = divmod(share * (count - 1), 1)
-            return at(rank) + (rest * (at(rank + 1) - at(rank)) if rest else 0)
-
-        mean = sum((value * n for value, n in self._points.items()), Fraction(0)) / count
-        found = {"mean": mean, **{name: quantile(x) for name, x in _POSITIONS.items()}}
-        row = _row("points", *map(decimal, found.values()))
-        return b.Table(tuple(found), (row,), label="Points")
+        values = sorted(self._points.elements())
+        ends = values[0], values[-1]
+        quartiles = quantiles(values, method="inclusive") if values[1:] else 3 * values
+        found = (mean(values), ends[0], *quartiles, ends[1])
+        return b.Table(_POSITIONS, (_row("points", *map(decimal, found)),), label="Points")
 
     def _fell(self) -> b.Table:
         """How many made their first mistake in each step."""
         headings = Handout(self.exercise).outlined("formula", "value").headings
-        rows = [self._share(headings[step], self._first[step]) for step in self.exercise.steps]
+        parts = self.exercise.parts
+        rows = [self._share(headings.get(part, part), self._first[part]) for part in parts]
         rows.append(self._share("no mistake", self._answered - self._first.total()))
         return b.Table(("students", "percent"), tuple(rows), corner="step", align="rr")
 
@@ -142,6 +137,12 @@ class ClassReport:
 
             step = exercise.task.derivation[name]
             yield b.Section(headings[name], tuple(handout.tables_of(step, name, cell)))
+        rows = [
+            _row(identity(name).says, _percent(Fraction(self._wrong[f"{STATEMENTS}[{name}]"], n)))
+            for name, n in sorted(self._judged.items())
+        ]
+        if rows:
+            yield b.Section("True or false?", (b.Table(("percent",), tuple(rows), align="r"),))
 
     def _identical(self) -> Iterator[b.Block]:
         """The largest groups of identical wrong answers."""

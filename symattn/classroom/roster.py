@@ -15,12 +15,12 @@ from symattn.files.named import path_of, read_text
 #: The most students of a class, and so exercises at once, and the longest file name.
 MOST, _LONGEST = 1000, 60
 
-#: What the head of a column of names may be.
-_HEADS = ("name", "names", "student", "students")
+#: What the head of a column of names may be; Moodle's worksheets have the last two.
+_HEADS = ("name", "names", "student", "students", "full name", "identifier")
 
 
 def students_in(file: str, seed: int) -> Iterator[tuple[str, str, int]]:
-    """The file name, the name and the seed of each student: those in the first column.
+    """The file name, the name and the seed of each student: those below a head, or in column 1.
 
     A seed depends on the name alone, so that a roster may grow; two of one name are refused. Raises
     `ReadError` with file and line.
@@ -28,11 +28,16 @@ def students_in(file: str, seed: int) -> Iterator[tuple[str, str, int]]:
     path = path_of(file, "--roster")
     rows = csv.reader(read_text(path, str(path)).splitlines(), strict=True)
     seen: dict[str, str] = {}
+    column = 0
     with located(str(path)):
         try:
             for number, row in enumerate(rows, 1):
-                student = row[0].strip() if row else ""
-                if not student or (number == 1 and student.lower() in _HEADS):
+                heads = [x.strip().lower() for x in row] if number == 1 else []
+                if found := [heads.index(head) for head in _HEADS if head in heads]:
+                    column = found[0]
+                    continue
+                student = row[column].strip() if column < len(row) else ""
+                if not student:
                     continue
                 name = file_name(label_of(student, f"line {number}"))
                 if name in seen:
@@ -45,7 +50,7 @@ def students_in(file: str, seed: int) -> Iterator[tuple[str, str, int]]:
         except csv.Error as error:
             raise ReadError(f"line {rows.line_num}: is no CSV: {error}") from None
         if not seen:
-            raise ReadError("no name stands in its first column")
+            raise ReadError(f"no name stands in column {column + 1}")
 
 
 def file_name(student: str) -> str:

@@ -36,8 +36,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from symattn.arguments import whole
 from symattn.claims.references import entries_of, named
-from symattn.classroom.exercise import Exercise
+from symattn.classroom.exercise import STATEMENTS, Exercise
 from symattn.classroom.judge import SOUND, Judgement
 from symattn.classroom.roster import called, who
 from symattn.derivations import Evaluation, Place
@@ -65,8 +66,8 @@ class Counting:
 
     def __post_init__(self) -> None:
         if self.digits is not None:
-            _whole("digits", self.digits, _MOST_DIGITS)
-        _whole("tolerance", self.tolerance, _MOST_UNITS)
+            whole(self.digits, "digits", 0, _MOST_DIGITS)
+        whole(self.tolerance, "tolerance", 0, _MOST_UNITS)
         _one_of("by", self.by, BY)
         object.__setattr__(self, "follow_through", share_of("follow_through", self.follow_through))
 
@@ -88,7 +89,7 @@ class Attempts:
         if not isinstance(self.extra_time, Mapping):
             raise ReadError('extra_time: write { "Ada Lovelace" = 30 }, in minutes')
         for minutes in self.extra_time.values():
-            _whole("extra_time", minutes, _MOST_MINUTES)
+            whole(minutes, "extra_time", 0, _MOST_MINUTES)
 
     @cached_property
     def _minutes(self) -> Mapping[str, int]:
@@ -122,15 +123,12 @@ class Scheme:
 
     def _each(self, exercise: Exercise) -> Iterator[Fraction]:
         """The points of each blank, of all `total` if there is one."""
-        blanks = exercise.blanks
-        shares = [Fraction(0) if self.points else Fraction(1)] * len(blanks)
-        evaluation = exercise.evaluation
+        shares = [Fraction(0) if self.points else Fraction(1)] * len(exercise.asked)
         for key, points in self.points.items():
             with located("points"):
-                step, places = _places(key, evaluation)
-            mine = [k for k, one in enumerate(blanks) if one.step == step and one.place in places]
+                mine = _numbers(key, exercise)
             if not mine:
-                asked = ", ".join(exercise.steps)
+                asked = ", ".join(exercise.parts)
                 raise ReadError(f"points: {key} is not asked for; there are points for {asked}")
             for number in mine:
                 shares[number] += points / len(mine)
@@ -152,7 +150,7 @@ class Points:
         return sum(self.each, Fraction(0))
 
     def given(self, judgement: Judgement, steps: Sequence[str]) -> tuple[Fraction, ...]:
-        """What each answer has; `steps` are those of the blanks."""
+        """What each answer has; `steps` are those of the answers."""
         counting = self.scheme.answers
         shares = [_worth(verdict, counting) for verdict in judgement.verdicts]
         if counting.by == "step":
@@ -161,6 +159,15 @@ class Points:
                 least[step] = min(share, least.get(step, share))
             shares = [least[step] for step in steps]
         return tuple(share * one for share, one in zip(shares, self.each, strict=True))
+
+
+def _numbers(key: str, exercise: Exercise) -> list[int]:
+    """The numbers of the answers that a key names."""
+    if key.partition("[")[0] == STATEMENTS:
+        return [k for k, x in enumerate(exercise.asked) if key in (x, x.partition("[")[0])]
+    step, places = _places(key, exercise.evaluation)
+    blanks = enumerate(exercise.blanks)
+    return [k for k, one in blanks if one.step == step and one.place in places]
 
 
 def _places(key: str, evaluation: Evaluation) -> tuple[str, list[Place]]:
@@ -188,14 +195,14 @@ def _worth(verdict: str, counting: Counting) -> Fraction:
 
 
 def read_scheme(file: str | Path) -> Scheme:
-    """The scheme of a file. Raises `ReadError` with the file and what is wrong in it."""
+    """The scheme of a file. Raises `SymattnError` with the file and what is wrong in it."""
     text = read_text(Path(file), str(file))
     with located(str(file)):
         return scheme_of(text)
 
 
 def scheme_of(text: str) -> Scheme:
-    """The scheme of a text in TOML.
+    """The scheme of a text in TOML. Raises `SymattnError` with what is wrong in it.
 
     >>> scheme_of("points = {weights = 4}").points
     {'weights': Fraction(4, 1)}
@@ -231,27 +238,21 @@ def _known(table: Mapping[str, object], names: Sequence[str], where: str) -> Non
 
 def _points(key: str, value: object) -> Fraction:
     """Points: a number that is not negative, as it is written."""
-    if type(value) is int or isinstance(value, Decimal):
-        points = Fraction(value)
-        if 0 <= points <= _MOST_POINTS:
-            return points
-    raise ReadError(f"{key} = {quote(value)}: points are a number from 0 to {_MOST_POINTS}")
+    return _amount(key, value, _MOST_POINTS, "points as a number")
 
 
 def share_of(key: str, value: object) -> Fraction:
     """A share of points as a file has it. Raises `ReadError` for what is none."""
-    if isinstance(value, Fraction):
-        return value
-    if type(value) is int or isinstance(value, Decimal):
-        share = Fraction(value)
-        if 0 <= share <= 1:
-            return share
-    raise ReadError(f"{key} = {quote(value)}: give a share from 0 to 1")
+    return _amount(key, value, 1, "a share")
 
 
-def _whole(key: str, value: object, most: int) -> None:
-    if type(value) is not int or not 0 <= value <= most:
-        raise ReadError(f"{key} = {quote(value)}: give a whole number from 0 to {most}")
+def _amount(key: str, value: object, most: int, wanted: str) -> Fraction:
+    """A number from 0 to `most`."""
+    if isinstance(value, int | Decimal | Fraction) and not isinstance(value, bool):
+        amount = Fraction(value)
+        if 0 <= amount <= most:
+            return amount
+    raise ReadError(f"{key} = {quote(value)}: give {wanted} from 0 to {most}")
 
 
 def _one_of(key: str, value: object, choices: Sequence[str]) -> None:

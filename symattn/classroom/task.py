@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from symattn.algebra.identities import identity
 from symattn.arithmetic.base import Array
 from symattn.claims.claims import read_claims
 from symattn.claims.entry_names import entry_name
@@ -96,25 +97,27 @@ class Task:
         given: Mapping[str, Given],
         answers: Mapping[Blank, str],
         facts: Mapping[str, object],
+        statements: Mapping[str, str],
         *,
         title: str = "",
         remark: str = "",
     ) -> str:
         """The worksheet with these numbers, ``?`` for what has no answer, and a remark above it.
 
-        `facts` are the table ``[exercise]``.
+        `facts` are the table ``[exercise]``, `statements` what is said of some, by their names.
         """
         data = parse(self.sheet.text, self.sheet.name)
         notation = {"digits": self.digits, **_table(data, "notation")}
         policy = {"min_digits": self.digits, **_table(data, "policy")}
-        tables = {"notation": notation, "policy": policy, "exercise": facts}
+        told = {"notation": notation, "policy": policy, "exercise": facts, "statements": statements}
         claims = {} if not self.blanks else self._claims(given, answers)
         text = worksheet_text(
             {**_table(data, "attention")},
             {**given},
             title=title or self.sheet.title,
             top={key: data[key] for key in _TOP if key in data},
-            tables={"claims": claims, **tables},
+            comments={name: identity(name).says for name in statements},
+            tables={"claims": claims, **told},
         )
         return "".join(f"# {line}\n" for line in remark.splitlines()) + "\n" * bool(remark) + text
 

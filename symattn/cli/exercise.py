@@ -193,7 +193,7 @@ class Request:
         """Every exercise, with the name of its file."""
         generator = self.generator()
         for name, student, seed in self.students:
-            yield name, generator.exercise(seed, student=student)
+            yield name, generator.exercise(seed, "", student, self.true_or_false)
 
     def written(self, exercises: Sequence[Exercise], key: bool) -> str | bytes:
         """These exercises, or their keys, in the format."""
@@ -202,13 +202,10 @@ class Request:
             return one.key if key else one.text
         if self.form in _QUIZZES:
             return _quiz(self.form, exercises, self.flavor)
-        from symattn.classroom.handout import Handout, statements_of
+        from symattn.classroom.handout import Handout
 
-        documents = []
-        for one in exercises:
-            seed = int(one.sheet.exercise["seed"])
-            handout = Handout(one, statements_of(seed, self.true_or_false))
-            documents.append(handout.key() if key else handout.sheet(self.hints))
+        handouts = map(Handout, exercises)
+        documents = [one.key() if key else one.sheet(self.hints) for one in handouts]
         return written(self.form, documents, self.flavor)
 
 

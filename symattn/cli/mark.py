@@ -65,7 +65,9 @@ _JOURNAL = "journal.sqlite"
 @click.option("--no-explain", is_flag=True, help="Do not search for slips; points are the same.")
 @click.option("-o", "--output", metavar="FOLDER", help="Write the marks to this folder.")
 @click.option(
-    "--gradebook", type=click.Choice(("moodle", "canvas")), help="A gradebook for these, too."
+    "--gradebook",
+    type=click.Choice(("moodle", "canvas", "moodle-worksheet")),
+    help="A gradebook for these, too; the worksheet of Moodle is that of --roster, with grades.",
 )
 @click.option(
     "--feedback", type=click.Choice(("md", "html", "pdf", "text")), help="A file for each student."
@@ -95,6 +97,8 @@ def mark(**asked: Any) -> Status:
             return _preview(request)
     if request.submissions is None or request.output is None:
         raise SymattnError("mark: name what is marked, and with -o a folder for the marks")
+    if request.gradebook == "moodle-worksheet" and request.roster is None:
+        raise SymattnError("--gradebook moodle-worksheet: name Moodle's worksheet with --roster")
     if lost := missing(request.submissions):
         raise SymattnError(lost)
     with contextlib.nullcontext() if asked_seconds() is None else metered():
@@ -188,6 +192,8 @@ def _mark(request: Request) -> Status:
         stack = Stack(exercises, journal, not request.no_explain, request.students)
         marks = Marks(stack, request.folder)
         marks.check(request.records)
+        if request.gradebook == "moodle-worksheet":
+            marks.worksheet(str(request.roster))
         with request.pool() as pool:
             reads, judges = _watching(progress)
             stack.mark(submissions_in(str(request.submissions), reads), pool, judges)
@@ -226,7 +232,9 @@ def left(took: float, share: float) -> str:
 def _write(request: Request, marks: Marks) -> Status:
     """Write all that is asked for, and say in short what came out."""
     found = marks.write()
-    if request.gradebook is not None:
+    if request.gradebook == "moodle-worksheet":
+        marks.write_worksheet(str(request.roster))
+    elif request.gradebook is not None:
         marks.write_gradebook(f"{request.gradebook}.csv", request.gradebook, marks.records())
     if request.records:
         marks.write_records(request.pseudonyms or "")
@@ -240,7 +248,7 @@ def _say(found: Summary, marks: Marks) -> None:
     """Say in short what came out; why something could not be marked goes to standard error."""
     from symattn.claims.entry_names import listed
     from symattn.classroom.gradebook import decimal
-    from symattn.classroom.marks import GRADEBOOK, GROUPS, MOST_NAMED, REPORT
+    from symattn.classroom.marks import MOST_NAMED
 
     mean = ""
     marked, missing, unread = (found.counts[kind] for kind in ("marked", "missing", "unread"))
@@ -254,7 +262,7 @@ def _say(found: Summary, marks: Marks) -> None:
         click.echo(as_line(f"{student}: {then or 'no'} points before, {now or 'none'} now"))
     if (more := len(found.changes) - MOST_NAMED) > 0:
         click.echo(f"{more} more have other points than before.")
-    click.echo(as_line(f"In {marks.folder}: {GRADEBOOK}, {REPORT}, {GROUPS}"))
+    click.echo(as_line(f"In {marks.folder}: {', '.join(marks.files)}"))
     if unknown := [*marks.stack.without(marks.stack.exercises.scheme.attempts.extra_time)]:
         complain(f"extra_time: nothing was handed in by {listed(unknown)}")
     for fault in found.faults:

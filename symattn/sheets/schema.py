@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import fields
 from typing import Any, TypeAlias, get_args
 
+from symattn.algebra.identities import IDENTITIES
 from symattn.arithmetic.spelling import DECIMAL_SIGNS
 from symattn.arithmetic.verify import Accepted
 from symattn.attention.meaning import AXES
@@ -23,7 +24,7 @@ from symattn.attention.vocabulary import SYMBOLS, Notation
 from symattn.attention.words import SIZES
 from symattn.claims.labels import LABELS
 from symattn.claims.policy import VERDICTS
-from symattn.claims.tables import KEYS
+from symattn.claims.tables import ANSWERS, KEYS
 from symattn.language.texts import MAX_LENGTH
 from symattn.nodes.entrywise import FEATURE_MAPS
 from symattn.nodes.masks import COMBINED, MASKS
@@ -97,6 +98,12 @@ def worksheet_schema() -> Schema:
                 },
             },
             "exercise": _closed(_exercise(), "how an exercise was drawn"),
+            "statements": {
+                "type": "object",
+                "description": "statements of the catalogue, true or false",
+                "propertyNames": _words(row.name for row in IDENTITIES),
+                "additionalProperties": _words(ANSWERS, _FLAG),
+            },
             "notation": {
                 "anyOf": [
                     _words(row.name for row in PRESETS),

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from symattn.algebra.identities import identity
 from symattn.arguments import instance, whole, word, words
 from symattn.arithmetic.reading import MAX_ENTRIES, as_lists, depth, value_of
 from symattn.arithmetic.spelling import decimal_shown, plain_text
@@ -39,7 +40,7 @@ from symattn.claims.labels import (
 from symattn.claims.lines import Side, is_line, last_side, read_line
 from symattn.claims.policy import Policy
 from symattn.claims.references import Reference, reference_in
-from symattn.claims.tables import AXES, KEYS, LENGTHS, home_of, refuse_unknown
+from symattn.claims.tables import ANSWERS, AXES, KEYS, LENGTHS, home_of, refuse_unknown
 from symattn.derivations import Derivation, Evaluation, Given
 from symattn.errors import ReadError, counted, located, nearest, quote
 from symattn.files.named import LIMITS, names_numbers, path_of, read_text
@@ -95,6 +96,8 @@ class Worksheet:
     misconceptions: tuple[tuple[str, str, str, str], ...] = ()
     #: Of an exercise how it was drawn: its style, seed and the version of the generator.
     exercise: Mapping[str, str | int] = field(default_factory=dict)
+    #: Statements of the catalogue by their names: whether they are true, as somebody says.
+    statements: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def asks_fractions(self) -> bool:
@@ -347,6 +350,7 @@ def _worksheet(
         elsewhere=frozenset(key for key in claims if names_numbers(_table(data, "claims")[key])),
         misconceptions=tuple(map(_misconception, _rows(data, "misconception"))),
         exercise={name: _fact(name, x) for name, x in _table(data, "exercise").items()},
+        statements={name: _said(name, x) for name, x in _table(data, "statements").items()},
     )
 
 
@@ -554,6 +558,15 @@ def _are_shifted(rows: Sequence[Sequence[sympy.Expr | None]]) -> bool:
 def _fact(name: str, value: object) -> str | int:
     """What a table [exercise] says: a word, a whole number, true or false."""
     return value if isinstance(value, int) else label_of(value, f"exercise: {name}", 500)
+
+
+def _said(name: str, value: object) -> str:
+    """What is said of a statement of the catalogue: whether it is true."""
+    identity(name)
+    said = quote(value) if isinstance(value, bool) else value
+    if said not in ANSWERS:
+        raise ReadError(f"{name} = {quote(value)}: write {', '.join(map(quote, ANSWERS))}")
+    return str(said)
 
 
 def _misconception(row: Mapping[str, object]) -> tuple[str, str, str, str]:

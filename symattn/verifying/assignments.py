@@ -1,7 +1,8 @@
 """A function that students write, graded: for Gradescope, Otter-Grader and nbgrader.
 
-Each property that the function is held to is a test with points of its own. What is said of a
-mistake is what ``symattn verify`` says of it, as far as the assignment reveals it.
+Each property that the function is held to, and each step that it returns, may be a test with points
+of its own. What is said of a mistake is what ``symattn verify`` says of it, as far as the
+assignment reveals it.
 
 Sources: Gradescope's autograder specifications, "Output format"; Otter-Grader's documentation,
 "Exception-Based Format"; nbgrader's documentation, "Metadata format", version 3.
@@ -37,6 +38,9 @@ Reveal: TypeAlias = Literal["place", "hint", "value"]
 #: What every function is tried on: how it is called is found with it.
 _FIRST = "ordinary"
 
+#: The verdicts on a step that have its points, in words.
+_STEPS = {"right": "right", "carried": "right for what was returned before it"}
+
 #: MiB of memory that a student's function may take.
 _MEMORY = 4096
 
@@ -57,7 +61,10 @@ class Assignment:
     `function` is its name, `spec` the `Attention` that it should be, or the name of a variant;
     `mapped`, `library` and `returns` say how it is called, as for `verify_attention`. `points` has
     the properties that are tried, such as ``{"ordinary": 2, "large scores": 1}``; without it every
-    property of the forward pass in double precision that this attention has, a point each. Those
+    property of the forward pass in double precision that this attention has, a point each. Of a
+    function that returns several steps, by their names or as `returns` names them, `points` may
+    have steps too, such as ``{"scores": 1, "weights": 2}``: each has its points where it is right,
+    or is what follows from the steps that were returned before it, on the ordinary input. Those
     in `hidden` are graded, but not shown to students. `reveal` says what they are told of a
     failure: its ``place``, the property; as a ``hint``, the misconception too that computes the
     same numbers; or the ``value``, the report with the smallest input and the true numbers.
@@ -91,7 +98,8 @@ class Assignment:
         if self.reveal not in get_args(Reveal):
             raise SymattnError(f"reveal = {quote(self.reveal)}{nearest('', get_args(Reveal))}")
         for name in self.points:
-            named(name)
+            if name not in self.attention.derivation():
+                named(name)
         for name in self.hidden:
             if name not in self.worth:
                 told = nearest(name, self.worth)
@@ -139,6 +147,11 @@ class Assignment:
             return Graded(name, False, _sentence(str(error)))
         except Ended as ended:
             return Graded(name, False, _sentence(_ended(ended.failure)))
+        if name in self.attention.derivation():
+            verdict = dict(found.steps).get(name, "not returned")
+            told = self._reasons(found) if verdict in ("wrong", "not returned") else ()
+            said = [_sentence(f"{name}: {_STEPS.get(verdict, verdict)}"), *told]
+            return Graded(name, verdict in _STEPS, "\n".join(said))
         verdict = dict(found.tried).get(name, "").lower()
         return Graded(name, verdict == "agrees", "\n".join(self._said(found, name, verdict)))
 
@@ -149,12 +162,17 @@ class Assignment:
             why = found.forward_only or f"{found.name} as it is called cannot be tried on this"
             verdict = f"not tried, since {why}" if found.agrees else "not tried, as others fail"
         yield _sentence(f"{about}: {verdict}")
-        if verdict == "agrees" or self.reveal == "place":
+        if verdict != "agrees":
+            yield from self._reasons(found, found.failed == name)
+
+    def _reasons(self, found: Verification, shown: bool = True) -> Iterator[str]:
+        """Why a function fails, as far as it is told; `shown`: with its input and messages."""
+        if self.reveal == "place":
             return
-        if found.failed == name and self.reveal == "value":
+        if shown and self.reveal == "value":
             yield str(found)
             return
-        if found.failed == name and found.kind != "wrong" and found.message:
+        if shown and found.kind != "wrong" and found.message:
             yield _sentence(found.message)
         for one in found.explanations:
             yield _sentence(f"consistent with {one.name}: {one.done}")

@@ -62,6 +62,8 @@ class Verification:
     input: Mapping[str, Array] | None = None
     marking: Marking | None = None
     explanations: tuple[Explanation, ...] = ()
+    #: What became of each step that it returns, on the ordinary input.
+    steps: tuple[tuple[str, str], ...] = ()
 
     @property
     def agrees(self) -> bool:

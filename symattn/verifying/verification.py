@@ -165,6 +165,7 @@ def _verification(subject: Subject, outcomes: Sequence[Outcome], attention: str)
         tuple((name, _WORDS[kind]) for name, kind in kinds),
         tuple(name for name, kind in kinds if kind == "lacking"),
         "" if any(not o.passes for o in outcomes) else _forward_only(subject, outcomes),
+        steps=tuple(_steps(outcomes)),
     )
     if failed is None:
         return common
@@ -183,6 +184,13 @@ def _verification(subject: Subject, outcomes: Sequence[Outcome], attention: str)
         marking=marking,
         explanations=reasons,
     )
+
+
+def _steps(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, str]]:
+    """The verdict on each step that is returned of the ordinary input."""
+    for outcome in outcomes:
+        if outcome.item.name == "ordinary" and outcome.marker is not None:
+            yield from ((mark.name, mark.verdict) for mark in outcome.marker.marks)
 
 
 def _forward_only(subject: Subject, outcomes: Sequence[Outcome]) -> str:

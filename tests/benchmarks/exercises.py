@@ -97,7 +97,7 @@ def _check(exercise: Exercise, one: Mistaken, found: Count, where: str) -> None:
         blank: f"{float(x):.{digits}f}" if blank.step in in_decimals and _is_decimal(x) else x
         for blank, x in zip(exercise.blanks, one.answers, strict=True)
     }
-    text = exercise.task.text(exercise.sheet.numbers, answers, exercise.sheet.exercise)
+    text = exercise.task.text(exercise.sheet.numbers, answers, exercise.sheet.exercise, {})
     names = list(dict.fromkeys(x.name for x in check_worksheet(worksheet_of(text)).explanations))
     row = one.misconception
     alike = {x.name for pair in exercise.alike if row in pair for x in pair} | {

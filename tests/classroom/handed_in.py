@@ -61,7 +61,7 @@ def handed_in(
 ) -> Record:
     """The record of answers in the order of the blanks."""
     one = marking(scheme, text)
-    claims = dict(zip(one.names, answers, strict=False))
+    claims = dict(zip(one.exercise.asked, answers, strict=False))
     said = {"source": "a.csv: line 2", "student": "Ada", **more}
     submission = Submission(**said, claims=claims)
     read = one.sheet.read(submission)

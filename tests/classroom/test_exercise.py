@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from symattn.classroom.exercise import Exercise
-from symattn.classroom.handout import Handout, statements_of
-from symattn.documents.blocks import Blank, Cell, Document, Item, List, Paragraph, Row, Table
+from symattn.classroom.generator import statements_of
+from symattn.classroom.handout import Handout
+from symattn.documents.blocks import Blank, Cell, Document, Paragraph, Row, Table
 from symattn.documents.job import FORMATS, written
 from symattn.reports.check import check_worksheet
 from symattn.sheets.worksheet import worksheet_of
@@ -66,18 +67,19 @@ def test_the_command_writes_the_exercise_of_the_generator() -> None:
 
 def test_a_page_has_a_field_for_every_blank_and_the_answers_beside_them() -> None:
     page = Fields(command("causal", "--format", "html", "--true-or-false", "2"))
-    exercise = Exercise.of(worksheet_of(command("causal", "--format", "toml")))
+    sheet = command("causal", "--format", "toml", "--true-or-false", "2")
+    exercise = Exercise.of(worksheet_of(sheet))
     names = [exercise.name(blank) for blank in exercise.blanks]
-    statements = [row.name for row in statements_of(1, 2)]
     keyed = [field["data-key"] for field in page.fields if "data-key" in field]
-    assert keyed == [*names, *statements]
+    assert keyed == [*exercise.asked] == [*names, *exercise.asked[-2:]]
     assert all(field["aria-label"] for field in page.fields)
     unit = page.data["finer"] * 10 ** page.data["digits"]
     for blank, name in zip(exercise.blanks, names, strict=True):
-        answer, right = exercise.answers[blank], page.data["blanks"][name]["right"]
+        answer, right = exercise.answers[blank], page.data["entries"][name]["right"]
         assert (right is None) == (answer == "-inf")
         assert right is None or abs(right / unit - float(answer)) <= 0.00051
-    assert [*page.data["statements"]] == statements
+    told = [page.data["entries"][name]["right"] for name in exercise.asked[-2:]]
+    assert told == [row.holds for row in statements_of(1, 2)]
     assert len(page.scripts) == 1 and "://" not in page.scripts[0]
     assert "practice" not in command("causal", "--format", "html", "--key")
 
@@ -107,11 +109,11 @@ def test_word_has_the_blanks_too() -> None:
 
 
 def test_the_key_has_every_answer_and_what_misconceptions_answer() -> None:
-    exercise = generator(blank=("weights", "output")).exercise(2)
-    key = Handout(exercise, statements_of(2, 3)).key()
-    (words,) = [b.items for b in _blocks(key) if isinstance(b, List)]
-    assert all(isinstance(item, Item) for item in words) and len(words) == 3
+    exercise = generator(blank=("weights", "output")).exercise(2, statements=3)
+    key = Handout(exercise).key()
     tables = {table.label: table for table in _blocks(key) if isinstance(table, Table)}
+    said = next(x for x in _blocks(key) if isinstance(x, Table) and x.columns == ("true or false",))
+    assert len(said.rows) == 3
     cells = [cell.text for row in tables["weights"].rows for cell in row.cells]
     answers = [x for blank, x in exercise.answers.items() if blank.step == "weights"]
     assert cells == answers
@@ -191,7 +193,7 @@ def test_a_roster_gives_each_student_a_seed_of_the_name_alone(here: Path) -> Non
 @pytest.mark.parametrize(
     ("roster", "told"),
     [
-        ("", "no name stands in its first column"),
+        ("", "no name stands in column 1"),
         ("Ada\nADA\n", "line 2: ADA has the file of Ada already, ada"),
         ("Ada\nAda\n", "line 2: Ada has the file already, ada"),
         ('"Ada\n', "is no CSV"),
@@ -205,15 +207,19 @@ def test_a_roster_that_cannot_be_used_is_refused(roster: str, told: str) -> None
 
 
 def test_statements_are_true_or_false_as_the_catalogue_has_it() -> None:
-    exercise = generator().exercise(1)
+    exercise = generator().exercise(9, statements=8)
     rows = statements_of(9, 8)
+    assert exercise.statements == rows
     assert {row.holds for row in rows} == {True, False} and len({row.name for row in rows}) == 8
-    sheet, key = Handout(exercise, rows).sheet(), Handout(exercise, rows).key()
-    (asked,) = [block for block in _blocks(sheet) if isinstance(block, List)]
-    (told,) = [block for block in _blocks(key) if isinstance(block, List)]
-    assert all(isinstance(item.words[-1], Blank) for item in asked.items)
-    for row, item in zip(rows, told.items, strict=True):
-        assert ("true" if row.holds else "false") in [getattr(x, "words", "") for x in item.words]
+    sheet, key = Handout(exercise).sheet(), Handout(exercise).key()
+    asked, told = (
+        next(x for x in _blocks(one) if isinstance(x, Table) and x.columns == ("true or false",))
+        for one in (sheet, key)
+    )
+    assert all(isinstance(row.cells[0].words[-1], Blank) for row in asked.rows)
+    for row, line in zip(rows, told.rows, strict=True):
+        (said,) = line.cells[0].words
+        assert getattr(said, "words", "").startswith("true" if row.holds else "false: ")
 
 
 def test_a_blank_is_spelled_in_a_sentence_of_every_format() -> None:

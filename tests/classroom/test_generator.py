@@ -121,7 +121,7 @@ def test_the_key_is_marked_right_and_a_misconception_is_named(style: str, d_k: i
     assert marking.notes == ()
     found = next(x for x in exercise.mistaken if x.misconception.name == "query-key-exchanged")
     answers = dict(zip(exercise.blanks, found.answers, strict=True))
-    text = exercise.task.text(exercise.sheet.numbers, answers, exercise.sheet.exercise)
+    text = exercise.task.text(exercise.sheet.numbers, answers, exercise.sheet.exercise, {})
     wrong = check_worksheet(worksheet_of(text))
     assert not wrong.passed
     assert [one.name for one in wrong.explanations] == ["query-key-exchanged"]
@@ -134,7 +134,7 @@ def test_a_whole_number_is_exact_where_fractions_are_asked_for(name: str) -> Non
     exercise = generator(style="fractions", d_k=4, blank=blank).exercise(0)
     one = next(x for x in exercise.mistaken if x.misconception.name == name)
     answers = dict(zip(exercise.blanks, one.answers, strict=True))
-    text = exercise.task.text(exercise.sheet.numbers, answers, exercise.sheet.exercise)
+    text = exercise.task.text(exercise.sheet.numbers, answers, exercise.sheet.exercise, {})
     marking = check_worksheet(worksheet_of(text))
     assert [found.name for found in marking.explanations] == [name]
     plain = check_worksheet(worksheet_of(text.replace('style = "fractions"', "")))

@@ -27,7 +27,7 @@ from symattn.classroom.scheme import Scheme, scheme_of
 from symattn.classroom.stack import Stack
 from symattn.classroom.submission import Sheet, Submission
 from symattn.doors import Failure
-from symattn.errors import ReadError, SymattnError
+from symattn.errors import SymattnError
 from symattn.status import Status
 from tests.classroom.handed_in import in_this_process
 from tests.classroom.tasks import generator
@@ -192,7 +192,7 @@ def test_what_follows_may_have_a_share_and_all_a_total() -> None:
     ],
 )
 def test_a_scheme_that_is_none_is_refused(text: str, words: str) -> None:
-    with pytest.raises(ReadError) as refused:
+    with pytest.raises(SymattnError) as refused:
         Marking(exercise(), scheme_of(text))
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
 from pathlib import Path
@@ -28,7 +29,7 @@ def choices(option: str) -> set[str]:
 
 
 def test_what_may_be_chosen_is_what_there_is() -> None:
-    assert choices("gradebook") == {*gradebook.FLAVORS} - {"plain"}
+    assert choices("gradebook") == {*gradebook.FLAVORS, "moodle-worksheet"} - {"plain"}
     assert choices("feedback") == {*marks.FORMS}
     assert choices("reveal") == {*feedback.REVEALS}
 
@@ -174,3 +175,92 @@ def test_a_preview_searches_for_no_slips(tmp_path: Path, monkeypatch: pytest.Mon
     file = put(tmp_path / "exercise.toml", exercise().text)
     said = run("mark", "--exercise", file, "--preview", status=0).stdout
     assert "the least of 1" in said and "the key" in said
+
+
+# ---- Moodle's grading worksheet ----------------------------------------------------------------
+
+HEADS = (
+    "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
+    "Last modified (submission),Last modified (grade),Feedback comments"
+)
+ROWS = (
+    'Participant 123,"Lovelace, Ada",=a@b.c,Submitted for grading,,18.00,Yes,"Friday, 3",-,',
+    "Participant 124,Émilie Châtelet,e@b.c,Submitted for grading,3.00,18.00,No,-,-,Good",
+    'Participant 125,Tom Ato,t@b.c,No submission,,18.00,Yes,-,-,"two\nlines"',
+    "Participant 126,Zoe Who,z@b.c,Submitted for grading,1.00,18.00,Yes,-,-,Kept",
+)
+
+
+def moodle(folder: Path, heads: str = HEADS, rows: tuple[str, ...] = ROWS) -> list[str]:
+    """A worksheet, and what three students handed in, as Moodle names it; the words to mark it."""
+    put(folder / "sheet.csv", "\r\n".join((heads, *rows)) + "\r\n")
+    for who, answers in (
+        ("Ada Lovelace_123", right()),
+        ("Emilie Chatelet_124", right()),
+        ("Zoe Who_126", but({"scores[1,1]": "7"})),
+    ):
+        place = folder / "in" / f"{who}_assignsubmission_file_"
+        place.mkdir(parents=True, exist_ok=True)
+        names = [exercise().name(blank) for blank in exercise().blanks]
+        lines = [f'"{x}",{y}' for x, y in zip(names, answers, strict=True)]
+        put(place / "a.csv", "\n".join(lines))
+    put(folder / "scheme.toml", "total = 18")
+    return [
+        *("mark", str(folder / "in"), "--exercise", str(folder / "exercise.toml")),
+        *("--scheme", str(folder / "scheme.toml"), "--processes", "1", "--no-explain"),
+        *("--gradebook", "moodle-worksheet", "-o", str(folder / "marks")),
+    ]
+
+
+def cells(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return [*csv.reader(file)]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_grades_are_written_into_the_worksheet_of_moodle(named: bool, folder: Path) -> None:
+    words = moodle(folder)
+    if not named:  # as where names are hidden
+        heads = HEADS.replace("Full name,Email address,", "")
+        rows = tuple(
+            ",".join(f'"{x}"' for k, x in enumerate(row) if k not in (1, 2))
+            for row in csv.reader(ROWS)
+        )
+        words = moodle(folder, heads, rows)
+    done = run(*words, "--roster", str(folder / "sheet.csv"))
+    assert done.exit_code == 0, done.stderr
+    before, after = (cells(folder / x) for x in ("sheet.csv", "marks/moodle-worksheet.csv"))
+    grade = before[0].index("Grade")
+    changed = {
+        (row[0], before[0][k]): (x, y)
+        for row, other in zip(before, after, strict=True)
+        for k, (x, y) in enumerate(zip(row, other, strict=True))
+        if x != y
+    }
+    assert changed == {
+        ("Participant 123", "Grade"): ("", "18.00"),
+        ("Participant 126", "Grade"): ("1.00", "17.25"),
+    }
+    assert after[0][grade] == "Grade"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            ("18.00", "100.00"),
+            "Maximum Grade is 100.00, and all points are 18.00; write total = 100",
+        ),
+        (("Maximum Grade", "Höchstbewertung"), "sheet.csv: has no column Maximum Grade; download"),
+    ],
+)
+def test_a_worksheet_that_does_not_fit_is_refused_before_anything_is_marked(
+    change: tuple[str, str], told: str, folder: Path
+) -> None:
+    words = moodle(folder, HEADS.replace(*change), tuple(row.replace(*change) for row in ROWS))
+    assert_refused(run(*words, "--roster", str(folder / "sheet.csv")), told)
+    assert not (folder / "marks" / "gradebook.csv").exists()
+
+
+def test_the_worksheet_of_moodle_is_the_roster(folder: Path) -> None:
+    assert_refused(run(*moodle(folder)), "name Moodle's worksheet with --roster")

@@ -221,3 +221,55 @@ def test_a_notebook_of_nbgrader(task: Assignment) -> None:
 def test_a_solution_that_cannot_be_marked_is_refused(solution: str, words: str) -> None:
     with pytest.raises(SymattnError, match=words):
         Assignment("attention").nbgrader(solution)
+
+
+# ---- by step -----------------------------------------------------------------------------------
+
+STEPS = """import numpy as np
+
+
+def attention(q, k, v):
+    scores = q @ k.T
+    scaled = scores / np.sqrt(k.shape[1])
+    weights = np.exp(scaled - scaled.max(axis=1, keepdims=True))
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    return {"scores": scores, "scaled": scaled, "weights": weights, "output": weights @ v}
+"""
+BY_STEP = {"scores": 1, "scaled": 2, "weights": 3, "output": 1.5, "one token": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "lost"),
+    [
+        (("", ""), {}),
+        (("np.sqrt(k.shape[1])", "k.shape[1]"), {"scaled": "scaled-by-d_k", "one token": ""}),
+        (("axis=1", "axis=0"), {"weights": "", "one token": ""}),
+        (("weights @ v", "weights @ k"), {"output": "", "one token": ""}),
+        (('"scaled": scaled, ', ""), {"scaled": "not returned"}),
+        (("q @ k.T", "q @ k"), dict.fromkeys(BY_STEP, "")),
+    ],
+)
+def test_each_step_that_is_returned_has_points_of_its_own(
+    change: tuple[str, str], lost: Mapping[str, str], tmp_path: Path
+) -> None:
+    """A first mistake costs its step; what follows from it is right for what was returned."""
+    code = STEPS.replace(*change) if change[0] else STEPS
+    score, tests = _graded(tmp_path, code, points=BY_STEP)
+    failed = {name for name, test in tests.items() if test["status"] == "failed"}
+    assert failed - {"one token"} == {*lost} - {"one token"}
+    assert score == sum(x for name, x in BY_STEP.items() if name not in failed)
+    for name, words in lost.items():
+        assert words in tests[name]["output"]
+
+
+def test_steps_of_a_tuple_are_those_that_the_assignment_names(tmp_path: Path) -> None:
+    code = STEPS.replace('{"scores": scores, "scaled": scaled, "weights": weights, "output": ', "(")
+    code = code.replace("weights @ v}", "weights @ v, weights, scores)").replace(
+        "q @ k.T", "k @ q.T"
+    )
+    points = {"output": 1, "weights": 1, "scores": 2}
+    score, tests = _graded(tmp_path, code, points=points, returns=["output", "weights", "scores"])
+    assert score == 2 and tests["scores"]["status"] == "failed"
+    assert tests["weights"]["output"] == "Weights: right for what was returned before it."
+    with pytest.raises(SymattnError, match="wieghts"):
+        Assignment("attention", points={"wieghts": 1})

@@ -29,7 +29,7 @@ def write(documents: Sequence[Document], flavor: str = "") -> str:
         el("style", Markup(_style() + (_file("practice.css") if practice else ""))),
     )
     content = _content("main", documents, 1 + len(heading), *heading)
-    scripts = [el("script", Markup(_file("practice.js")))] if practice else []
+    scripts = [el("script", Markup(_file("practice.js")), type="module")] if practice else []
     body = el("body", content, *scripts, class_="page")
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from symattn.classroom.exercise import Exercise
-from symattn.classroom.handout import Handout, statements_of
+from symattn.classroom.generator import statements_of
+from symattn.classroom.handout import Handout
 from symattn.documents.job import written
 from tests.classroom.tasks import generator
 
@@ -17,12 +18,12 @@ BLANK = ("scaled", "masked", "weights")
 
 @pytest.fixture(scope="module")
 def exercise() -> Exercise:
-    return generator(blank=BLANK).exercise(3)
+    return generator(blank=BLANK).exercise(3, statements=2)
 
 
 @pytest.fixture
 def page(exercise: Exercise, opened: Callable[..., Any]) -> Any:
-    return opened(str(written("html", [Handout(exercise, statements_of(3, 2)).sheet()])))
+    return opened(str(written("html", [Handout(exercise).sheet()])))
 
 
 def fill(page: Any, name: str, typed: str) -> str:
@@ -61,5 +62,6 @@ def test_a_misconception_is_named_once_a_step_shows_it(page: Any, exercise: Exer
 
 def test_a_statement_is_true_or_false(page: Any) -> None:
     for row in statements_of(3, 2):
+        name = f"statements[{row.name}]"
         truth, lie = ("true", "F") if row.holds else ("false", "T")
-        assert (fill(page, row.name, truth), fill(page, row.name, lie)) == ("good", "wrong")
+        assert (fill(page, name, truth), fill(page, name, lie)) == ("good", "wrong")
