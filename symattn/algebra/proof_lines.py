@@ -79,8 +79,9 @@ class Part:
 
     @property
     def turn(self) -> int:
-        """The level at which it is rewritten: entries are opened before all else."""
-        return 0 if isinstance(self.rule, r.Entry) else self.height
+        """The level at which it is rewritten: a state is opened before all else."""
+        is_state = isinstance(self.rule, r.Entry) and self.rule.head is not None
+        return 0 if is_state else self.height
 
     def walk(self) -> Iterator[Part]:
         """The part and all parts of it."""

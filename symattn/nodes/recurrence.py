@@ -198,11 +198,12 @@ def closed_forms(states: Recurrence) -> Iterator[MatrixExpr]:
     term = body.xreplace({before: zero})
     first = [] if isinstance(start, sympy.ZeroMatrix) else [start]
     yield _sum([*first, HeadSum(term.xreplace({t: j}), j, t + 1)])
-    factor = Entrywise(_sum([body.xreplace({before: one}), -term]), "ln")
-    growth = HeadSum(factor.xreplace({t: i}), i, t + 1)
+    moved = _sum([part for part in sympy.MatAdd.make_args(body) if part.has(before)])
+    apart = [moved.xreplace({before: one}), -moved.xreplace({before: zero})]
+    growth = HeadSum(Entrywise(_sum(apart), "ln").xreplace({t: i}), i, t + 1)
     since = Exponential(_sum([growth, -growth.xreplace({t: j})]))
     grown = HeadSum(sympy.HadamardProduct(since, term.xreplace({t: j})), j, t + 1)
-    yield _sum([*(sympy.HadamardProduct(Exponential(growth), one) for one in first), grown])
+    yield _sum([*(sympy.HadamardProduct(Exponential(growth), state) for state in first), grown])
 
 
 def _sum(terms: Sequence[MatrixExpr]) -> MatrixExpr:
