@@ -141,8 +141,13 @@ class Goal:
         self.check_states()
 
     def check_states(self) -> None:
-        """Refuse steps made of themselves or later ones, but for a recurrence's state before."""
+        """Refuse steps of another shape than their letter, or made of themselves or later ones."""
         for steps in self.steps:
+            shaped = {name: tuple(expr.shape) for name, expr in steps}
+            letters = {x for _, expr in steps for x in expr.atoms(sympy.MatrixSymbol)}
+            for letter in letters:
+                if shaped.get(letter.name, letter.shape) != tuple(letter.shape):
+                    raise Refused(f"{letter.name} has two shapes")
             for k, (name, expr) in enumerate(steps):
                 ahead = {one for one, _ in steps[k:]}
                 if ahead & {letter.name for letter in expr.atoms(sympy.MatrixSymbol)}:
