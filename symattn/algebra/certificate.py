@@ -53,13 +53,14 @@ from symattn.algebra.polynomials import (
 )
 from symattn.algebra.scope import Open
 from symattn.algebra.sums import Step, Sums
-from symattn.algebra.texts import Atom, Poly, atoms_of, spelled, terms_of, text_of
+from symattn.algebra.texts import Atom, Poly, atoms_of, form_text, spelled, terms_of, text_of
 from symattn.budget import Spent
 from symattn.errors import ReadError, SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.entrywise import Diagonal
 from symattn.nodes.heads import Head
 from symattn.nodes.positions import IndexNumber, Rotary
+from symattn.nodes.recurrence import is_recurrence
 from symattn.nodes.scale import Quotient
 from symattn.step import HEAD
 
@@ -73,7 +74,11 @@ class Letters(Sums):
             case Head(name=name):
                 head = self.at(matrix.head, env or {})
                 if name in self.here.means:
-                    return self.entry(self.here.means[name], i, j, head)
+                    meaning = self.here.means[name]
+                    count = self.counts.get(meaning)
+                    if count is not None and not self.holds(self.within(head, count)):
+                        raise Refused(f"{name} has no state that is known to stand there")
+                    return self.entry(meaning, i, j, head)
                 return single(Atom("entry", name, (i, j, head)))
             case _ if matrix.free_symbols & set(env or {}):
                 raise Refused("an inverse or a derivative that depends on an index")
@@ -195,7 +200,79 @@ class Letters(Sums):
         raise Refused(f"{type(value).__name__} is not covered")
 
 
-class Checker(Letters):
+class Inductions(Letters):
+    """The steps of a difference until it is 0, and those that show what a recurrence makes."""
+
+    def vanishes(self, difference: Poly) -> None:
+        """Follow the trace until the difference is 0."""
+        left: Poly | None = difference
+        while left is not None:
+            left = self.simplified(left)
+
+    def simplified(self, left: Poly) -> Poly | None:
+        """The difference behind the next step, None where that ends the proof."""
+        step = self.take(("meet", "zero"), text_of(left), left)
+        out = self.where_met(step, left) if step["rule"] == "meet" else None
+        if out is None and not is_zero(left):
+            raise self.wrong("the difference is not 0")
+        self.settle(step, [], text_of(out or {}))
+        return out
+
+    def where_met(self, step: Step, left: Poly) -> Poly:
+        """[i = j] f(i) is [i = j] f(j), in one term of a difference."""
+        terms = terms_of(left)
+        mono, c = terms[self.place_of(step, "term", terms)]
+        factors = atoms_of(mono)
+        atom, p = factors[self.place_of(step, "factor", factors)]
+        at = {step["index"]: self.determined(atom, step["index"])}
+        moved = times(self.substituted(mono - {(atom, p)}, at), single(atom))
+        return plus({m: k for m, k in terms if m != mono}, scaled(moved, c))
+
+    # ---- recurrences -------------------------------------------------------------------------
+
+    def in_closed_form(
+        self, steps: Sequence[tuple[str, sympy.Basic]]
+    ) -> tuple[tuple[str, sympy.Basic], ...]:
+        """Steps in which every recurrence is in closed form, as the trace says it."""
+        found: dict[str, sympy.Basic] = {}
+        for name, expr in steps:
+            with self.inside(means={**self.here.means, **found}):
+                found[name] = self.induced(name, expr) if is_recurrence(expr) else expr
+        return tuple(found.items())
+
+    def induced(self, name: str, states: MatrixExpr) -> MatrixExpr:
+        """A family G that makes each matrix of the one before as the states are, from their start.
+
+        By induction over the tokens it is the states: G⁽ᵗ⁾ = f(G⁽ᵗ⁻¹⁾), and f(S⁽⁰⁾) for the first.
+        """
+        count = linear(states.count, {})
+        step = self.take(("induction",), f"{name}[t], t < {form_text(count)}", states)
+        closed = decoded(step["closed"])
+        if not same_shape(closed, states) or self.counts.setdefault(closed, count) != count:
+            raise self.wrong("the closed form has another shape, or the states another number")
+        self.settle(step, [], "G[t]")
+        rows, columns = (linear(size, {}) for size in states.shape)
+        with self.inside(means={**self.here.means, name: closed}):
+
+            def row(t: Form, i: Form) -> None:
+                self.in_parts(columns, lambda j: self.inherits(closed, states, t, i, j))
+
+            self.in_parts(count, lambda t: self.in_parts(rows, lambda i: row(t, i)))
+        return closed
+
+    def inherits(self, closed: MatrixExpr, states: MatrixExpr, t: Form, i: Form, j: Form) -> None:
+        """Check entry (i, j) of G⁽ᵗ⁾ = f(G⁽ᵗ⁻¹⁾), where G has a value for all inputs."""
+        with self.inside(lacks=[]):
+            value = self.some(self.entry(closed, i, j, t))
+            if self.here.lacks:
+                raise Refused(
+                    "a closed form divides by what may be 0, or takes a root or logarithm"
+                )
+        made = self.some(self.entry(states, i, j, t))
+        self.vanishes(plus(value, scaled(made, -1)))
+
+
+class Checker(Inductions):
     """The replay of one certificate, from the entries of both sides to their difference."""
 
     # ---- entry rules -------------------------------------------------------------------------
@@ -243,6 +320,8 @@ class Checker(Letters):
                 return {} if inner is None else self.exp(inner)
             case r.Apply(name, body):
                 return self.applied(name, self.value(body, env))
+            case r.Power(body, sympy.Expr() as exponent) if not exponent.is_Integer:
+                return self.to_place(self.finite(body, env), self.at(exponent, env))
             case r.Power(body, exponent):
                 return self.raised(self.finite(body, env), Fraction(exponent))
             case r.Cases():
@@ -250,6 +329,12 @@ class Checker(Letters):
             case r.OfRow("max" | "τ" as name, (body,), index, size) if index is not None:
                 return self.largest(name, self.along(body, index, size, env))
         raise Refused(f"{type(rule).__name__} is not covered")
+
+    def to_place(self, base: Poly, power: Form) -> Poly:
+        """A power made of indices: b^x = e^(x ln b) for b > 0."""
+        if not self.never_zero(base):
+            raise Refused("a power with an index of what may be 0 or negative")
+        return self.exp(times(form_poly(power), self.logarithm(base)))
 
     def along(self, body: r.Rule, index: sympy.Symbol, size: sympy.Expr, env: Env) -> Parts:
         """What stands along an index, in parts."""
@@ -327,33 +412,6 @@ class Checker(Letters):
             case r.Plus(terms):
                 return form(pair for term in terms for pair in self.place_value(term, env))
         raise Refused("cases that depend on entries are not covered")
-
-    # ---- the difference ----------------------------------------------------------------------
-
-    def vanishes(self, difference: Poly) -> None:
-        """Follow the trace until the difference is 0."""
-        left: Poly | None = difference
-        while left is not None:
-            left = self.simplified(left)
-
-    def simplified(self, left: Poly) -> Poly | None:
-        """The difference behind the next step, None where that ends the proof."""
-        step = self.take(("meet", "zero"), text_of(left), left)
-        out = self.where_met(step, left) if step["rule"] == "meet" else None
-        if out is None and not is_zero(left):
-            raise self.wrong("the difference is not 0")
-        self.settle(step, [], text_of(out or {}))
-        return out
-
-    def where_met(self, step: Step, left: Poly) -> Poly:
-        """[i = j] f(i) is [i = j] f(j), in one term of a difference."""
-        terms = terms_of(left)
-        mono, c = terms[self.place_of(step, "term", terms)]
-        factors = atoms_of(mono)
-        atom, p = factors[self.place_of(step, "factor", factors)]
-        at = {step["index"]: self.determined(atom, step["index"])}
-        moved = times(self.substituted(mono - {(atom, p)}, at), single(atom))
-        return plus({m: k for m, k in terms if m != mono}, scaled(moved, c))
 
     # ---- both sides --------------------------------------------------------------------------
 
@@ -462,6 +520,8 @@ class Replay:
         )
         rows, columns = (linear(size, {}) for size in shape)
         with checker.inside(means=means, known=tuple(sums)):
+            left, right = map(checker.in_closed_form, known.steps)
+            known = replace(known, steps=(left, right))
             checker.in_parts(
                 rows,
                 lambda i: checker.in_parts(columns, lambda j: checker.compare(known, added, i, j)),

@@ -31,6 +31,7 @@ from symattn.nodes.lines import LineDifference, LineSum
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked
 from symattn.nodes.normalise import Normaliser, RowMax
 from symattn.nodes.operators import together
+from symattn.nodes.recurrence import OF_STATES, OVER_TOKENS, is_recurrence
 from symattn.nodes.scale import Quotient
 from symattn.nodes.spell import Speller
 from symattn.nodes.written import CONSTANTS, AsWritten, put_in, spread
@@ -137,6 +138,28 @@ class Goal:
                 raise Refused("a derivative of something that is not a number")
         if assumed & {name for steps in self.steps for name, _ in steps}:
             raise Refused("an equation about a step")
+        self.check_states()
+
+    def check_states(self) -> None:
+        """Refuse steps of another shape than their letter, or made of themselves or later ones."""
+        for steps in self.steps:
+            shaped = {name: tuple(expr.shape) for name, expr in steps}
+            letters = {x for _, expr in steps for x in expr.atoms(sympy.MatrixSymbol)}
+            for letter in letters:
+                if shaped.get(letter.name, letter.shape) != tuple(letter.shape):
+                    raise Refused(f"{letter.name} has two shapes")
+            for k, (name, expr) in enumerate(steps):
+                ahead = {one for one, _ in steps[k:]}
+                if ahead & {letter.name for letter in expr.atoms(sympy.MatrixSymbol)}:
+                    raise Refused(f"{name} is made of itself, or of a later step")
+                if is_recurrence(expr) and not expr.is_of_state_before(name, HEAD):
+                    raise Refused(f"{name} is made of another state than the one before it")
+        whole = [expr for steps in self.steps for _, expr in steps if is_recurrence(expr)]
+        for part in self.parts:
+            inside = sympy.Tuple(*part.args) if part in whole else part
+            found = inside.atoms(*OF_STATES)
+            if any(map(is_recurrence, found)) or (found and part not in whole):
+                raise Refused("a recurrence is a step, and the state before stands only in its own")
 
     def put(self, values: Mapping[sympy.Basic, sympy.Basic]) -> Goal:
         """The goal with numbers and sizes put in."""
@@ -155,8 +178,8 @@ class Goal:
         return replace(self.put(case), sizes=(*self.sizes, *case.items()))
 
 
-#: The nodes that bind the index of a head.
-_BINDING = (Concat, GroupSum, HeadSum)
+#: The nodes that bind the index of a head, or of a token.
+_BINDING = (Concat, GroupSum, HeadSum, *OVER_TOKENS)
 
 
 #: The functions and operations that an expression in a certificate may be made of.
@@ -176,6 +199,7 @@ _MADE_OF: Mapping[str, type[sympy.Basic]] = {
             sympy.cos,
             sympy.sin,
             Slope,
+            *OF_STATES,
             sympy.floor,
             sympy.ceiling,
             sympy.Mod,

@@ -44,6 +44,7 @@ RULES: tuple[tuple[frozenset[str], Mapping[str, Kind]], ...] = (
     (frozenset({"hypothesis"}), {"indices": [int], "equation": int, "at": (str, str)}),
     (frozenset({"meet"}), {"term": int, "factor": int, "index": str}),
     (frozenset({"zero"}), {}),
+    (frozenset({"induction"}), {"closed": object}),
 )
 
 _EVERY: Mapping[str, Kind] = {"of": str, "gives": str, "needs?": [str]}

@@ -33,7 +33,9 @@ from symattn.errors import CannotSpell
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.entrywise import Diagonal
+from symattn.nodes.heads import head_of
 from symattn.nodes.masks import Masked
+from symattn.nodes.recurrence import is_recurrence
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
 from symattn.notation.numbers import number
@@ -74,6 +76,12 @@ class Part:
             case r.Over() | r.Total() | r.OfRow():
                 return inner + 1
         return inner
+
+    @property
+    def turn(self) -> int:
+        """The level at which it is rewritten: a state is opened before all else."""
+        is_state = isinstance(self.rule, r.Entry) and self.rule.head is not None
+        return 0 if is_state else self.height
 
     def walk(self) -> Iterator[Part]:
         """The part and all parts of it."""
@@ -134,7 +142,7 @@ class Recorder(Checker):
         if len(self.stack) > 1:
             return super().entry(expr, i, j, head)
         return self._kept(
-            Part(expr, {"i": i, "j": j}), lambda: super(Recorder, self).entry(expr, i, j)
+            Part(expr, {"i": i, "j": j}), lambda: super(Recorder, self).entry(expr, i, j, head)
         )
 
     def value(self, rule: r.Rule, env: Env) -> Poly | None:
@@ -162,7 +170,14 @@ class Recorder(Checker):
             self.divisors.append(below)
         return super().divisor(below, empty)
 
+    def induced(self, name: str, states: MatrixExpr) -> MatrixExpr:
+        with self._of(Part(None, {})):  # what an induction takes is part of no chain
+            return super().induced(name, states)
+
     def vanishes(self, difference: Poly) -> None:
+        if len(self.stack) > 1:
+            super().vanishes(difference)
+            return
         self.hidden()
         before, sides = self.done, [*self.whole.children]
         self.whole.children.clear()
@@ -457,6 +472,8 @@ class Display(Formulas):
                     return inner(part.children[0])
                 if part.poly == {} or matrix_name(matrix) in self.checker.permuted:
                     return self.of_poly(self.moved(part.poly or {}, places))
+                if (head := head_of(matrix)) is not None:
+                    matrix = matrix.xreplace({head: place_of(at(head))})
                 return self.entry_of(self.matrix(matrix), place_of(at(i)), place_of(at(j)))
             case r.Const(sympy.Rational(p=top, q=below)) if below > 1:
                 return r.Over(r.Const(sympy.Integer(top)), r.Const(sympy.Integer(below)))
@@ -561,7 +578,8 @@ def parted(at: Form) -> tuple[Form, str]:
 
 def stands_for(matrix: MatrixExpr) -> bool:
     """Whether an entry of it is one of the expression that was opened for it: no derivative is."""
-    return isinstance(matrix, sympy.MatrixSymbol | sympy.Inverse)
+    opened = isinstance(matrix, sympy.MatrixSymbol | sympy.Inverse)
+    return opened or head_of(matrix) is not None
 
 
 def matrix_name(matrix: MatrixExpr) -> str:
@@ -728,6 +746,7 @@ _OF_POWERS: b.Words = (
 _LEAVES: b.Words = ("constant factors are taken out of the sum",)
 _TERMWISE: b.Words = ("the sum is taken term by term",)
 _DERIVED: b.Words = ("differentiated",)
+_INDUCTION: b.Words = ("by induction over the tokens, from the first to the last",)
 _CANCEL: b.Words = ("common factors cancel",)
 _SPLIT: b.Words = ("the fraction is split term by term",)
 _ALL_CANCEL: b.Words = ("the terms cancel",)
@@ -804,7 +823,7 @@ class Chain:
         words: list[b.Words] = []
         for level in range(part.height + 1):
             value = self.display.shown(part, {}, level)
-            words += [w for one in part.walk() if one.height == level for w in self.reasons(one)]
+            words += [w for one in part.walk() if one.turn == level for w in self.reasons(one)]
             if is_elided(value) and level < part.height:
                 continue  # a line that cannot be read: its reasons are those of the next one
             if key(value) != key(out[-1].value):
@@ -860,6 +879,10 @@ class Chain:
 
     def meant(self, matrix: MatrixExpr) -> b.Words:
         """Why an entry of a letter or an inverse is that of something else."""
+        if head_of(matrix) is not None:
+            made = {name: expr for steps in self.case.goal.steps for name, expr in steps}
+            recurs = is_recurrence(made[matrix.name])
+            return _INDUCTION if recurs else (f"definition of {matrix.name}",)
         for kind, k, flipped in self.case.uses:
             one = self.case.goal.where[k][flipped] if kind in ("letter", "mirror") else None
             letter = one.arg if isinstance(one, sympy.Transpose) else one
@@ -993,7 +1016,9 @@ def renamed(rule: r.Rule, names_: Names, pool: Sequence[str]) -> r.Rule:
 
     match rule:
         case r.Entry(matrix, i, j):
-            return r.Entry(matrix, at(i), at(j))
+            head = head_of(matrix)
+            one = matrix if head is None else matrix.xreplace({head: at(head)})
+            return r.Entry(one, at(i), at(j))
         case r.Ordinal(index):
             return r.Ordinal(at(index))
         case r.Const(value):

@@ -80,6 +80,8 @@ class Scope:
         #: The range of every index, 0 … size − 1, and how many things a permutation permutes.
         self.sizes: dict[str, Form] = {}
         self.permuted: dict[str, Form] = {}
+        #: How many states a recurrence has, by its closed form.
+        self.counts: dict[MatrixExpr, Form] = {}
         #: How many indices have a name.
         self.count = 0
 

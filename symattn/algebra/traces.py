@@ -60,6 +60,7 @@ from symattn.errors import SymattnError
 from symattn.nodes.arguments import size_written
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import Filled
+from symattn.nodes.recurrence import closed_forms
 
 #: How many cuts an index may have, cases sizes may have, and orders of indices are compared.
 _MOST_CUTS, _MOST_CASES, _MOST_ORDERS = 8, 3, 720
@@ -114,8 +115,8 @@ class Division:
         return {"rule": "range", "cuts": [*map(form_text, self.cuts)]}
 
 
-class Tracer(Checker):
-    """A checker that chooses the steps, and keeps them."""
+class Choosing(Checker):
+    """A checker that chooses the steps of sums and differences, and keeps all."""
 
     def __init__(self, steps: Sequence[Step], positive: Sequence[str] = ()) -> None:
         super().__init__(steps, positive)
@@ -410,6 +411,51 @@ class Tracer(Checker):
                     if self.solved(atom, index) is not None:
                         break
         raise Refused("the difference does not vanish")
+
+
+class Tracer(Choosing):
+    """A checker that chooses all steps: it also proposes what recurrences are without one."""
+
+    def __init__(self, steps: Sequence[Step], positive: Sequence[str] = ()) -> None:
+        super().__init__(steps, positive)
+        #: The closed form that is tried, and the range of the tokens up to the one at hand.
+        self.proposed: list[MatrixExpr] = []
+        self.so_far: list[Form] = []
+
+    def begun(self, size: Form) -> Division:
+        if size in self.so_far and size != number(1):  # the last token is apart
+            return Division((plus_form(size, number(-1)),))
+        return super().begun(size)
+
+    def take(self, allowed: Sequence[str], before: str, *about: Any) -> Step:
+        if "induction" in allowed:
+            closed = encoded(self.proposed[-1])
+            return self.kept({"rule": "induction", "closed": closed}, before)
+        return super().take(allowed, before, *about)
+
+    def induced(self, name: str, states: MatrixExpr) -> MatrixExpr:
+        why = ""
+        for closed in closed_forms(states):
+            self.proposed.append(closed)
+            mark = self._mark()
+            try:
+                return super().induced(name, states)
+            except Need:
+                raise
+            except Refused as missing:
+                self._back(mark)
+                why = str(missing)
+        raise Refused(f"no closed form of {name} was found: {why}")
+
+    def inherits(self, closed: MatrixExpr, states: MatrixExpr, t: Form, i: Form, j: Form) -> None:
+        room = plus_form(t, number(-1))
+        if t != number(0) and not self.nonnegative(room):
+            raise Open(room)
+        self.so_far.append(plus_form(t, number(1)))
+        try:
+            super().inherits(closed, states, t, i, j)
+        finally:
+            self.so_far.pop()
 
 
 def _halved(size: Form) -> Exception:

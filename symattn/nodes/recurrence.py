@@ -6,6 +6,7 @@ the index of both.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import sympy
@@ -15,7 +16,8 @@ from symattn.arithmetic.base import Arithmetic, Array
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import BoundIndex, Extent, Matrix, Operand, Scalar
 from symattn.nodes.base import Node, shape_of
-from symattn.nodes.heads import Head
+from symattn.nodes.entrywise import Entrywise, Exponential
+from symattn.nodes.heads import Head, HeadSum
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation.tree import Tree
@@ -77,6 +79,13 @@ class Recurrence(Node):
         rule = r.rule_of(self.matrix, i, j)
         first = _from_start(rule, self)
         return r.Cases(r.Ordinal(self.index), "=", r.Ordinal(sympy.S.Zero), first, rule)
+
+    def is_of_state_before(self, letter: str, index: Index) -> bool:
+        """Whether it is that of a letter, made of its state before and of no other."""
+        own = Beside(*shape_of(self.matrix), self.letter, index)
+        is_named = str(self.letter) == letter and self.index == index
+        fits = tuple(shape_of(self.start)) == tuple(self.shape) and not self.start.has(Beside)
+        return is_named and fits and self.matrix.atoms(Beside) <= {own}
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(self.matrix)
@@ -160,3 +169,42 @@ def before(node: Recurrence) -> MatrixExpr:
     _, index, count, start, letter = node.args
     symbol = sympy.MatrixSymbol(str(letter), *shape_of(node))
     return Earlier(Head(symbol, index), start, index, count)
+
+
+#: What binds the index of a token, and what recurrences are written with.
+OVER_TOKENS = (Recurrence,)
+OF_STATES = (*OVER_TOKENS, Beside)
+
+
+def is_recurrence(expr: sympy.Basic) -> bool:
+    """Whether it is a matrix for each token, made of the one before."""
+    return type(expr) is Recurrence
+
+
+def closed_forms(states: Recurrence) -> Iterator[MatrixExpr]:
+    """What a recurrence may be without one, the simplest first: Σ_j (Π_{i>j} a⁽ⁱ⁾) b⁽ʲ⁾.
+
+    Of states x⁽ᵗ⁾ = f(x⁽ᵗ⁻¹⁾), entry by entry, the factor a is f(1) − f(0) and the term b is f(0);
+    a product of factors is 1, or e^(Σ ln a). Where f is no such function none of them is right.
+    Source: Blelloch, *Prefix Sums and Their Applications* (1990), section 1.4.
+    """
+    body, t, _, start, _ = states.args
+    before = beside(states)
+    j, i = (sympy.Symbol(name, integer=True) for name in ("token", "between"))
+    if before is None:
+        yield body
+        return
+    zero, one = sympy.ZeroMatrix(*states.shape), sympy.OneMatrix(*states.shape)
+    term = body.xreplace({before: zero})
+    first = [] if isinstance(start, sympy.ZeroMatrix) else [start]
+    yield _sum([*first, HeadSum(term.xreplace({t: j}), j, t + 1)])
+    moved = _sum([part for part in sympy.MatAdd.make_args(body) if part.has(before)])
+    apart = [moved.xreplace({before: one}), -moved.xreplace({before: zero})]
+    growth = HeadSum(Entrywise(_sum(apart), "ln").xreplace({t: i}), i, t + 1)
+    since = Exponential(_sum([growth, -growth.xreplace({t: j})]))
+    grown = HeadSum(sympy.HadamardProduct(since, term.xreplace({t: j})), j, t + 1)
+    yield _sum([*(sympy.HadamardProduct(Exponential(growth), state) for state in first), grown])
+
+
+def _sum(terms: Sequence[MatrixExpr]) -> MatrixExpr:
+    return sympy.MatAdd(*terms) if len(terms) > 1 else terms[0]

@@ -256,6 +256,19 @@ ATTENTION: tuple[Identity, ...] = (
         ),
     ),
     Identity(
+        "linear-attention-recurrent",
+        "causal linear attention is a state to which each token adds its key and value",
+        "O = (Q K^T ∘ D) V with o_t = q_t S_t, S_t = S_(t−1) + k_t^T v_t",
+        f"{_LINEAR}3.4",
+        "training in parallel and generating token by token compute the same",
+        sides=made(
+            "attentions",
+            "S[0] = 0; S[t] = S[t-1] + K[t]^T V[t]; O[t,:] = Q[t] S[t]",
+            "D[i,j] = 1 if j <= i else 0; O = (Q K^T ∘ D) V",
+        ),
+        letters="D is 1 where j ≤ i, else 0; S_0 = 0",
+    ),
+    Identity(
         "gaussian-kernel",
         "with equal key norms Gaussian kernel regression is softmax attention",
         "softmax(-dist2(Q, K) / 2) V = softmax(Q K^T) V",

@@ -237,6 +237,23 @@ SOFTMAX: tuple[Identity, ...] = (
         shapes=(("a", ("n", 1)), ("b", ("n", 1)), ("c", ("n", 1))),
     ),
     Identity(
+        "online-softmax-recurrent",
+        "sums that are rescaled at each key, as the shift changes, end as the softmax",
+        "o_m / l_m = softmax(S^T) V with l_t = e^(c_(t−1) − c_t) l_(t−1) + e^(s_t − c_t)",
+        "Milakov and Gimelshein, Online Normalizer Calculation for Softmax (2018), section 3; "
+        f"{_FLASH}",
+        "scores are read once; the running maximum is one choice of the shift",
+        sides=made(
+            "attentions",
+            "S : m × n; V : m × d_v; C[t] = C[t-1] + D[t]; L[0] = 0; O[0] = 0; "
+            "L[t] = exp(-D[t]) ∘ L[t-1] + exp(S[t] - C[t]); "
+            "O[t] = exp(-D[t])^T ∘ O[t-1] + exp(S[t] - C[t])^T V[t]; Y = O[m] / L[m]^T",
+            "S : m × n; V : m × d_v; Y = softmax(S^T) V",
+        ),
+        letters="s_t are the scores of key t; o_t is made as l_t is, with v_t; the shifts c_t are "
+        "any, and D holds c_t − c_(t−1)",
+    ),
+    Identity(
         "sink-zero-key",
         "softmax with 1 added to the denominator is softmax with one extra key whose "
         "score and value are 0",

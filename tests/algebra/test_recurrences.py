@@ -1,0 +1,191 @@
+"""Recurrences and their parallel forms: proven by induction over the tokens, refuted by numbers.
+
+More are drawn by ``python -m tests.fuzz.recurrences``.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from symattn import derivation, equal
+from symattn.algebra.certificate import check
+from symattn.algebra.forms import Refused
+from symattn.cli import main
+from tests.fuzz.recurrences import (
+    DECAYS,
+    SLIPS,
+    TERMS,
+    Drawn,
+    asked,
+    certificates,
+    changed,
+    outcomes,
+)
+from tests.fuzz.traces import forged
+
+Made = dict[str, Any]
+
+LINEAR = "S[0] = 0; S[t] = S[t-1] + K[t]^T V[t]; O[t,:] = Q[t] S[t]"
+PARALLEL = "D[i,j] = 1 if j <= i else 0; O = (Q K^T ∘ D) V"
+
+#: Decays, terms and whether a start is given; each slip in one of them.
+PROVEN = [
+    *(Drawn(decay, "plain", True, False, "none") for decay in DECAYS),
+    *(Drawn("gate", term, False, False, "none") for term in TERMS),
+    Drawn("none", "kernel", False, True, "none"),
+    Drawn("vector", "plain", False, True, "none"),
+]
+REFUTED = [Drawn("gate", "plain", True, False, slip) for slip in SLIPS[1:]]
+
+
+@pytest.mark.parametrize("one", PROVEN, ids=str)
+def test_a_recurrence_is_its_parallel_form_for_all_sizes(one: Drawn) -> None:
+    assert one.holds()
+    assert asked(one) == "equal"
+
+
+@pytest.mark.parametrize("one", REFUTED, ids=lambda one: one.slip)
+def test_a_slip_is_refuted_by_numbers(one: Drawn) -> None:
+    assert not one.holds()
+    assert asked(one) == "different"
+
+
+@pytest.mark.parametrize(
+    ("recurrence", "otherwise"),
+    [
+        ("c[0] = 0; c[t] = c[t-1] + X[t]; O[t,:] = c[t]", "C[i,j] = 1 if j <= i else 0; O = C X"),
+        ("X : n × d; c[0] = 0; c[t] = c[t-1] + X[t]; O = c[n]", "X : n × d; O = colsum(X)"),
+        (  # a causal prefix: later tokens have no say in the first p rows
+            "A : p × d; B : r × d; X = [A; B]; c[0] = 0; c[t] = c[t-1] + X[t]; R[t,:] = c[t]; "
+            "O = R[1:p,:]",
+            "A : p × d; c[0] = 0; c[t] = c[t-1] + A[t]; O[t,:] = c[t]",
+        ),
+    ],
+    ids=["running sums", "the last state", "prefix"],
+)
+def test_running_sums(recurrence: str, otherwise: str) -> None:
+    answer = equal(derivation(recurrence), derivation(otherwise))
+    assert answer.summary == "equal (for all sizes)"
+    check(json.loads(json.dumps(answer.certificate)))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (
+            "S[0] = 0; S[t] = γ S[t-1] + V[t]; O = S[n]",
+            "S[0] = 0; S[t] = V[t] + S[t-1] γ; O = S[n]",
+        ),
+        (
+            "S[0] = 0; S[t] = S[t-1] - K[t]^T (K[t] S[t-1]) + K[t]^T V[t]; O = S[n]",
+            "S[0] = 0; S[t] = (I - K[t]^T K[t]) S[t-1] + K[t]^T V[t]; O = S[n]",
+        ),
+    ],
+    ids=["a factor of any sign", "a matrix as factor"],
+)
+def test_what_has_no_closed_form_is_undecided(texts: tuple[str, str]) -> None:
+    sized = "V : n × d_v; K : n × d_k; "
+    answer = equal(*(derivation(sized + text) for text in texts))
+    assert answer.verdict == "undecided"
+    assert "no closed form of S was found" in answer.reason
+
+
+def test_a_proof_names_the_induction() -> None:
+    answer = equal(derivation(LINEAR), derivation(PARALLEL))
+    assert answer.exposition is not None
+    (chain,) = answer.exposition.chains
+    reasons = [words for line in chain.lines for words in line.reasons]
+    assert ("by induction over the tokens, from the first to the last",) in reasons
+
+
+def test_rocq_is_told_that_recurrences_are_not_defined_yet(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("one.eq", "two.eq", "out.v")]
+    for path, text in zip(files, (LINEAR, PARALLEL), strict=False):
+        path.write_text(text)
+    one, two, out = map(str, files)
+    result = CliRunner().invoke(main, ["prove", one, two, "--format", "rocq", "-o", out])
+    assert result.exit_code == 4
+    assert "Recurrence has no definition in Rocq yet" in result.output
+    assert not files[2].exists()
+
+
+# ---- what the checker refuses ----------------------------------------------------------------
+
+
+def made(left: str = LINEAR, right: str = PARALLEL) -> Made:
+    """A certificate, as it comes out of a file."""
+    one, two = derivation(left), derivation(right)
+    return json.loads(json.dumps(equal(one, two).certificate))  # type: ignore[no-any-return]
+
+
+def _induction(certificate: Made) -> Made:
+    return next(step for step in certificate["proof"]["steps"] if step["rule"] == "induction")
+
+
+def test_another_closed_form_is_refused() -> None:
+    certificate = made()
+    step = _induction(certificate)
+    step["closed"] = ["MatMul", "2", step["closed"]]
+    with pytest.raises(Refused, match="the difference is not 0"):
+        check(forged(certificate))
+
+
+def test_a_closed_form_has_a_value_for_all_inputs() -> None:
+    certificate = made()
+    step = _induction(certificate)
+    size, letter = ["size", "n"], ["letter", "K", ["size", "n"], ["size", "d_k"]]
+    entry = ["Split", ["Transpose", ["Split", letter, "0", size, "0"]], "0", ["size", "d_k"], "0"]
+    quotient = ["NumberQuotient", ["NumberTimes", entry, step["closed"]], entry]
+    step["closed"] = quotient
+    with pytest.raises(Refused, match="a closed form divides by what may be 0"):
+        check(certificate)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("later", "made of another state than the one before it"),
+        ("itself", "made of itself, or of a later step"),
+        ("within", "a recurrence is a step, and the state before stands only in its own"),
+        ("start", "made of another state than the one before it"),
+        ("outside", "S has no state that is known to stand there"),
+    ],
+)
+def test_what_is_no_recurrence_is_refused(change: str, words: str) -> None:
+    certificate = made()
+    side = certificate["statement"]["left"]
+    (_, recurrence), (_, output) = side["steps"]
+    before = recurrence[1][1]
+    match change:
+        case "later":
+            before[5] = "1"
+        case "itself":
+            recurrence[1][1] = output[1][2]
+        case "within":
+            side["steps"].insert(1, ["T", ["MatMul", "2", recurrence]])
+        case "start":
+            recurrence[4] = copy.deepcopy(before)
+        case "outside":
+            output[1][2][2] = ["Add", ["index", "head"], "1"]
+            side["expr"] = copy.deepcopy(output)
+    with pytest.raises(Refused, match=words):
+        check(certificate)
+
+
+def test_two_sides_may_call_a_state_the_same() -> None:
+    """The left S has a decay, the right one has none."""
+    slow = LINEAR.replace("S[t-1]", "S[t-1] / 2")
+    assert equal(derivation(slow), derivation(LINEAR)).verdict == "different"
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(4000, marks=pytest.mark.nightly)])
+def test_no_changed_certificate_proves_what_is_false(count: int) -> None:
+    found = [*outcomes(changed(certificates(), count, 3))]
+    assert not [made for _, became, made in found if became == "false"]
+    assert sum(became == "refused" for _, became, _ in found) > count // 2
