@@ -15,9 +15,9 @@ PACKAGE = ROOT / "symattn"
 #: What has been reached. Lower a number when it can be lowered; raise one with its reason.
 KEPT = {
     # a class is marked: read, judged, kept, given points and written; functions of students graded;
-    # inequalities and derivatives are theorems of Rocq; recurrences are proven by induction; attentions of
-    # papers go by name
-    "statements": 41_046,
+    # inequalities and derivatives are theorems of Rocq; recurrences are proven by induction;
+    # attentions of papers go by name
+    "statements": 41_157,
     "mentions of node classes outside nodes/": 502,
     "classes over 150 statements": 3,
     "attributes stored outside __init__": 28,

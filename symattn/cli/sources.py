@@ -83,8 +83,11 @@ def jobs_of(request: Request) -> tuple[list[Job], InFile]:
         sheet = worksheet_at(source, [request.out.destination])
         return _of_worksheet(sheet, request), sheet.in_file
     request.refuse("--batch: chooses a calculation of a worksheet, not of a variant", "batch")
-    notation = request.spelled(Notation())
-    row = variant_named(source)
+    return _of_name(variant_named(source), request, request.spelled(Notation())), nullcontext
+
+
+def _of_name(row: Variant, request: Request, notation: Notation) -> list[Job]:
+    """The derivations of a named variant, with equations on top of it if there are any."""
     if request.equations:
         own = on_top(row.derivation(), "\n".join(request.equations))
         base = f", symattn.variant({row.name!r}).derivation()"
@@ -92,9 +95,8 @@ def jobs_of(request: Request) -> tuple[list[Job], InFile]:
     elif row.text:
         own, code = row.equations, _OF_VARIANT.format(name=row.name)
     else:
-        return _of_variant(row, request, notation), nullcontext
-    jobs = _of_equations(own, request, notation, code, row if row.text else None)
-    return jobs, nullcontext
+        return _of_variant(row, request, notation)
+    return _of_equations(own, request, notation, code, row if row.text else None)
 
 
 def _of_equations(

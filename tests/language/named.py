@@ -7,7 +7,8 @@ Loops over tokens and keys are as the papers write them.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import torch
 from torch.nn import functional as f
@@ -15,9 +16,11 @@ from torch.nn import functional as f
 from symattn import variant
 from tests.language.literature import Tensor, Work, beside, by, causal, rms, rope, soft, states
 
-_QKV = {"Q": (4, 2), "K": (4, 2), "V": (4, 2)}
-_XQKV = {"X": (4, 3), "W_Q": (3, 2), "W_K": (3, 2), "W_V": (3, 2)}
-_HEADS = {"X": (4, 3), **{f"W_{x}": (2, 3, 2) for x in "QKV"}, "W_O": (4, 3)}
+Sizes: TypeAlias = Mapping[str, tuple[int, ...]]
+
+_QKV: Sizes = {"Q": (4, 2), "K": (4, 2), "V": (4, 2)}
+_XQKV: Sizes = {"X": (4, 3), "W_Q": (3, 2), "W_K": (3, 2), "W_V": (3, 2)}
+_HEADS: Sizes = {"X": (4, 3), **{f"W_{x}": (2, 3, 2) for x in "QKV"}, "W_O": (4, 3)}
 
 
 def zeros(*shape: int) -> Tensor:
@@ -45,7 +48,7 @@ def _stick(g: Any) -> Tensor:
     q, k, v = projected(g)
     share, rows = torch.sigmoid(q @ k.T / math.sqrt(2)), []
     for i in range(4):
-        row, left = zeros(2), 1
+        row, left = zeros(2), torch.ones(())
         for j in reversed(range(i)):
             row = row + left * share[i, j] * v[j]
             left = left * (1 - share[i, j])
@@ -166,7 +169,7 @@ def _gru(g: Any) -> Tensor:
     return states(step, zeros(1, 2), 4)
 
 
-def _work(name: str, shapes: dict[str, tuple[int, ...]], value: Any, *positive: str) -> Work:
+def _work(name: str, shapes: Sizes, value: Any, *positive: str) -> Work:
     return Work(name, variant(name).text, shapes, value, positive)
 
 
