@@ -102,6 +102,10 @@ class Arithmetic(Shapes):
         """Which rows are −∞ alone, as an axis of length 1."""
         return self.every(self.hidden(x))
 
+    def kept(self, x: Array) -> Array:
+        """A state, of which the next one is made: the same, or written in a shorter way."""
+        return x
+
     def shift(self, x: Array) -> Array:
         """x_ij − c_i with some c_i for each row, where the arithmetic needs it to stay in range.
 

@@ -101,9 +101,12 @@ ROW_FUNCTIONS: Mapping[str, Callable[..., sympy.Expr]] = {
 
 
 class Exact(Arithmetic):
-    """SymPy numbers (or symbols) in object arrays."""
+    """SymPy numbers (or symbols) in object arrays; `short` writes a long one shorter."""
 
     name = "exact"
+
+    def __init__(self, short: Callable[[sympy.Expr], sympy.Expr] | None = None) -> None:
+        self.short = short
 
     def scalar(self, value: sympy.Expr) -> sympy.Expr:
         return value
@@ -119,6 +122,9 @@ class Exact(Arithmetic):
 
     def hidden(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(x == sympy.S.NegativeInfinity, dtype=bool)
+
+    def kept(self, x: Array) -> Array:
+        return x if self.short is None else elementwise(self.short, x)
 
     def shift(self, x: Array) -> Array:
         return x

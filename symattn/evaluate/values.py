@@ -16,7 +16,7 @@ from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import BITS, precision
-from symattn.arithmetic.exact import EXACT
+from symattn.arithmetic.exact import EXACT, Exact
 from symattn.arithmetic.quantity import USUAL_BITS, Quantity
 from symattn.arithmetic.rounded import Rounded
 from symattn.errors import ShapeError, SymattnError, quote
@@ -126,10 +126,11 @@ class Values(Matrices):
 
     def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         """The value of a step for these values of its operands; exact ones are abbreviated."""
-        value = self._program(step)(operand, arithmetic)
+        program = self._program(step)
         if arithmetic is not EXACT:
-            return value
-        return elementwise(self._computed.of(("abbreviations",), Abbreviations).short, value)
+            return program(operand, arithmetic)
+        short = self._computed.of(("abbreviations",), Abbreviations).short
+        return elementwise(short, program(operand, Exact(short)))
 
     def _program(self, step: Step) -> Program:
         """The program of a step, made once."""

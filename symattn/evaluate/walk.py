@@ -244,7 +244,7 @@ def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
             new = program(known, arithmetic)
             if node.back and place:
                 new = arithmetic.add(new, others[place - 1](known, arithmetic))
-            state = new
+            state = new = arithmetic.kept(new)
             states.append(arithmetic.expand(new, -3))
         return arithmetic.join(states[::-1] if node.back else states, axis=-3)
 
