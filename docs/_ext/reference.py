@@ -24,6 +24,7 @@ from sphinx.application import Sphinx
 import symattn
 from symattn import (
     IDENTITIES,
+    TEXTS,
     VARIANTS,
     Attention,
     Evaluation,
@@ -207,8 +208,16 @@ def _variants(pages: Pages) -> None:
         "`variant = …` in a worksheet, and to the directive `attention`. A card shows its "
         "formulas, an example, a program and the backward pass.\n\n"
         + _table(("name", "what it is"), listed)
-        + f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n",
+        + f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n\n## Said by equations\n\n"
+        "These names stand for a text in the [language of equations](../equations.md), to derive, "
+        "to put numbers into, and to change.\n\n" + "\n".join(map(_said, TEXTS)),
     )
+
+
+def _said(row: Variant) -> str:
+    """A variant that equations say: its text, and where it was published."""
+    head = f"### `{row.name}`\n\n{_plain(row.title)}: {_plain(row.about)}. {_plain(row.source)}."
+    return f"{head}\n\n```text\n{row.text.strip()}\n```\n"
 
 
 def _shown(pages: Pages, name: str, documents: Sequence[Document], up: str = ".") -> str:
@@ -526,7 +535,7 @@ def _command_line(pages: Pages) -> None:
 
 #: The public names by what they are for; every name of ``symattn.__all__`` stands here once.
 _API = {
-    "Deriving": "Attention variant Variant VARIANTS derivation Derivation Step",
+    "Deriving": "Attention variant Variant VARIANTS TEXTS derivation Derivation Step",
     "Decoding, and models": "decode Chunk capture",
     "Numbers": "Evaluation StepValue Check compare",
     "Writing": "document latex mathml text plot Notation",
@@ -559,6 +568,7 @@ def _api(pages: Pages) -> None:
 
 _DATA = {
     "VARIANTS": "The named variants, a tuple of `symattn.Variant`.",
+    "TEXTS": "The variants that equations say, a tuple of `symattn.Variant`.",
     "IDENTITIES": "The rows of the catalogue, a tuple of `symattn.Identity`.",
 }
 

@@ -247,7 +247,7 @@ class Inductions(Letters):
         """
         count = linear(states.count, {})
         step = self.take(("induction",), f"{name}[t], t < {form_text(count)}", states)
-        closed = decoded(step["closed"])
+        closed = decoded(step["closed"], states.free_symbols)
         if not same_shape(closed, states) or self.counts.setdefault(closed, count) != count:
             raise self.wrong("the closed form has another shape, or the states another number")
         self.settle(step, [], "G[t]")

@@ -7,7 +7,7 @@ sizes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -266,20 +266,25 @@ def _is_name(text: str, kind: str = "letter") -> bool:
     return len(text) <= _MOST_NAME and (kind == "word" or bool(named))
 
 
-def decoded(data: Data) -> sympy.Basic:
-    """An expression of a certificate. Raises `Refused` for what is none."""
+def decoded(data: Data, known: Collection[sympy.Basic] = ()) -> sympy.Basic:
+    """An expression of a certificate. Raises `Refused` for what is none.
+
+    Symbols that are `known` may have names that no statement can give: the half of a size.
+    """
     match data if isinstance(data, str | list) else [data]:
         case str():
             value = read_number(data)
             return sympy.Rational(value.numerator, value.denominator)
         case ["atom", str() as name] if name in _ATOMS:
             return _ATOMS[name]
-        case [str() as kind, str() as name] if kind in _SYMBOLS and _is_name(name, kind):
-            return sympy.Symbol(name, **_SYMBOLS[kind])
+        case [str() as kind, str() as name] if kind in _SYMBOLS:
+            symbol = sympy.Symbol(name, **_SYMBOLS[kind])
+            if symbol in known or _is_name(name, kind):
+                return symbol
         case ["letter", str() as name, rows, columns] if _is_name(name):
-            return sympy.MatrixSymbol(name, decoded(rows), decoded(columns))
+            return sympy.MatrixSymbol(name, decoded(rows, known), decoded(columns, known))
         case [str() as kind, *parts] if kind in _MADE_OF:
-            args = [decoded(part) for part in parts]
+            args = [decoded(part, known) for part in parts]
             exponent = args[1] if kind == "Pow" else sympy.S.One
             if not isinstance(exponent, sympy.Rational) or abs(exponent) > MOST_POWER:
                 raise Refused("a power is too large")

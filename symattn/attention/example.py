@@ -106,20 +106,27 @@ def small_inputs(
     return spec, small_numbers(forward, derivation, tokens=tokens, d_k=d_k, positive=positive)
 
 
+#: How a worksheet says how many heads and groups of them there are, by their sizes.
+_COUNTED = {"h": "heads", "g": "kv_heads"}
+
+
 def small_equations(
     equations: Equations, *, tokens: int = 3, d_k: int = 2, heads: int | None = None
-) -> tuple[dict[str, int], dict[str, Given]]:
-    """How many heads equations have, where that is open, and small numbers for all their inputs.
+) -> tuple[dict[str, int], Derivation, dict[str, Given]]:
+    """How many heads there are, where that is open; what equations say; numbers for its inputs.
 
     Raises `SymattnError` for heads of equations without any.
     """
     there = {symbol.name for symbol in equations.whole.size_symbols}
     if heads is not None and "h" not in there:
         raise SymattnError("--heads: these equations have no heads; leave it out")
-    counts = {"n_h": heads or 2, "n_g": 1}
-    counts = {name: count for name, count in counts.items() if name[2:] in there}
-    whole = equations.derivation(sizes=counts)
-    return counts, small_numbers(whole, whole, tokens=tokens, d_k=d_k)
+    counts = {"h": heads or 2, "g": 1}
+    known = {size: count for size, count in counts.items() if size in there}
+    whole = equations.derivation(sizes=known)
+    said = {_COUNTED[size]: count for size, count in known.items()}
+    given = small_numbers(whole, whole, tokens=tokens, d_k=d_k)
+    numbers = {item.name for item in whole.inputs if item.is_number}
+    return said, whole, {name: _NUMBER[0][0] if name in numbers else x for name, x in given.items()}
 
 
 def small_numbers(

@@ -16,9 +16,11 @@ LABELS = (*_ROWS, "features")
 
 
 def labels_of(
-    settings: Mapping[str, object], given: dict[str, Given]
+    settings: Mapping[str, object], given: dict[str, Given], embeds: bool = True
 ) -> dict[str, tuple[str, ...]]:
     """The names of rows and columns by size; also the one-hot rows that tokens spell out.
+
+    These are of an E that `embeds` tokens; in equations it may be any matrix.
 
     A list of features names the columns of X, or of Q and K where these are given: a table names
     columns by their size, ``{"d_model": ["noun", "verb"], "d_k": ["who"]}``.
@@ -30,7 +32,7 @@ def labels_of(
         raise ReadError("vocabulary: names the rows of E; give E and tokens, or leave it out")
     if tokens and "query_tokens" in words and "key_tokens" in words:
         raise ReadError("tokens: query_tokens and key_tokens name all rows; leave tokens out")
-    if "E" in given and "one_hot" not in given and tokens:
+    if embeds and "E" in given and "one_hot" not in given and tokens:
         labels["n_vocab"] = words.get("vocabulary") or tuple(dict.fromkeys(tokens))
         given["one_hot"] = _one_hot(tokens, labels["n_vocab"])
     counts = _row_counts(given)

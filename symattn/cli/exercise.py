@@ -155,7 +155,7 @@ class Request:
             from symattn.attention.example import small_equations
 
             spec = equations_in(self.source)
-            counts, given = small_equations(spec, tokens=tokens, d_k=d_k, heads=self.heads)
+            counts, _, given = small_equations(spec, tokens=tokens, d_k=d_k, heads=self.heads)
             return worksheet_of(worksheet_text(counts, given, top={"equations": spec.text}))
         if is_file(self.source):
             if (self.tokens, self.d_k, self.heads) != (None, None, None):

@@ -75,13 +75,13 @@ class Equations:
         out = self.whole
         said = table(sizes, "sizes").items()
         known = {**out.sizes, **{self._size(name): whole(n, name, 1) for name, n in said}}
+        said_names = dict(table(labels, "labels"))
+        if "m" in said_names and size_symbol("m") not in out.size_symbols:
+            said_names.setdefault("n", said_names.pop("m"))
         names = {
             self._size(name): words(listed, f"labels of {quote(name)}")
-            for name, listed in table(labels, "labels").items()
+            for name, listed in said_names.items()
         }
-        n, m = size_symbol("n"), size_symbol("m")
-        if m in names and m not in out.size_symbols and n not in names:
-            names[n] = names.pop(m)
         out = replace(out, sizes=known, labels={**out.labels, **names}, title=title)
         return out if given is None else out.restricted(words(given, "given"))
 

@@ -315,7 +315,8 @@ def _worksheet(
     if not given:
         raise ReadError("given: nothing is given; add [given] with e.g. Q = [[1, 0]], K and V")
     spec, settings, levels = _spec(attention, given, text)
-    labels = labels_of(settings, given)
+    embeds = not isinstance(spec, Equations) or "one_hot" in spec.letters
+    labels = labels_of(settings, given, embeds)
     claims, arrays = _claims(_table(data, "claims"), files)
     policy = _policy(data)
     notation = _notation(_table(data, "notation"))

@@ -124,8 +124,9 @@ def starter(
 
     spec, counts = None, dict[str, Any]()
     if variant.text:
-        counts, usual = small_equations(variant.equations, tokens=tokens, d_k=d_k, heads=heads)
-        derivation = variant.equations.derivation(sizes=counts)
+        counts, derivation, usual = small_equations(
+            variant.equations, tokens=tokens, d_k=d_k, heads=heads
+        )
         said = [f"\n  {line}" for line in variant.text.strip().splitlines()]
         same = "these equations; others, below the title, go on top of them:"
     else:
@@ -142,7 +143,7 @@ def starter(
     labels = _labels(spec, evaluation)
     comments = {
         "variant": f"The same as {same}{''.join(said)}" if said else "",
-        **dict.fromkeys(("heads", "n_h"), "How many heads there are."),
+        "heads": "How many heads there are.",
         "kv_heads": "How many heads the keys and values have.",
         next(iter(labels)): "Names of rows, shown beside the matrices; they change no number.",
         **{key: _comment(inputs[key], evaluation) for key in given},
@@ -199,7 +200,8 @@ def _comment(item: Input, evaluation: Evaluation) -> str:
         whole = item.heads(evaluation.sizes) == evaluation.sizes.get(h)
         each = f", one for each {'head' if whole else 'group of heads'}"
     shape = letters if letters == numbers else f"{letters} = {numbers}"
-    return f"{item.letter}: {item.meaning or item.title}{each}: {shape}"
+    said = f"{item.meaning or item.title}{each}".removeprefix(", ")
+    return ": ".join(filter(None, (item.letter, said, shape)))
 
 
 def _booleans(matrix: Given) -> Any:
