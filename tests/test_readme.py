@@ -67,9 +67,9 @@ def test_the_documentation_build_fails_as_shown(tmp_path: Path) -> None:
 
 
 def test_what_it_says_of_the_package() -> None:
-    from symattn import VARIANTS
+    from symattn import TEXTS, VARIANTS
 
-    assert f"any of {len(VARIANTS)} variants" in README
+    assert f"any of {len((*VARIANTS, *TEXTS))} variants" in README
     assert README.count("\n") <= 150
 
 

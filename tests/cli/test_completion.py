@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from symattn import IDENTITIES, VARIANTS
+from symattn import IDENTITIES, TEXTS, VARIANTS
 from symattn.cli import COMMANDS, main
 from symattn.cli.completion import EXAMPLES, completion
 from tests import ROOT
@@ -83,7 +83,7 @@ def offered(name: str, begun: str = "") -> set[str]:
 
 
 def test_names_are_those_of_the_tables() -> None:
-    variants = {row.name for row in VARIANTS}
+    variants = {row.name for row in (*VARIANTS, *TEXTS)}
     assert offered("derive") == offered("new") == variants
     assert offered("prove") == {row.name for row in IDENTITIES} | variants
     assert "scaled" in offered("ladder") and offered("ladder", "x") == set()
