@@ -14,7 +14,7 @@ from dataclasses import replace
 from html import unescape
 from xml.etree import ElementTree
 
-from symattn.classroom.exercise import STATEMENTS
+from symattn.classroom.exercise import STATEMENTS, statement_name
 from symattn.classroom.submission import Sheet, Submission, cell, cells, is_name, name_of, shallow
 from symattn.errors import ReadError
 from symattn.files.archives import archive_in, unpacked
@@ -122,7 +122,7 @@ def _tables(data: Mapping[str, object]) -> Submission:
     said = (facts if isinstance(facts, dict) else data).get("student")
     statements = data.get(STATEMENTS)
     named = statements.items() if isinstance(statements, dict) else ()
-    told = {f"{STATEMENTS}[{name}]": str(value).lower() for name, value in named}
+    told = {statement_name(name): str(value).lower() for name, value in named}
     read = ("claims", "student", STATEMENTS)
     others = {name: shallow(value) for name, value in data.items() if name not in read}
     return Submission("", name_of(said), _claims({**claims, **told}), others=others)

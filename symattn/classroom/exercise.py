@@ -36,6 +36,12 @@ FINER, UNITS_APART = 4, 3
 #: What statements are called among the steps, as ``statements[shift]``.
 STATEMENTS = "statements"
 
+
+def statement_name(name: str) -> str:
+    """What the answer to a statement of the catalogue is called: ``statements[shift]``."""
+    return f"{STATEMENTS}[{name}]"
+
+
 #: How minus infinity may be typed into a quiz.
 MINUS_INFINITY = ("-inf", "-infinity", "-oo", "-∞", "−∞")
 
@@ -112,12 +118,17 @@ class Exercise:
     def asked(self) -> tuple[str, ...]:
         """The name of each answer: of the blanks, then of the statements."""
         blanks = map(self.name, self.blanks)
-        return (*blanks, *(f"{STATEMENTS}[{row.name}]" for row in self.statements))
+        return (*blanks, *(statement_name(row.name) for row in self.statements))
+
+    @cached_property
+    def part_of_each(self) -> tuple[str, ...]:
+        """What each answer has points with: its step, or the statements."""
+        return tuple(name.partition("[")[0] for name in self.asked)
 
     @property
     def parts(self) -> tuple[str, ...]:
         """What has points together: the steps, and the statements."""
-        return tuple(dict.fromkeys(name.partition("[")[0] for name in self.asked))
+        return tuple(dict.fromkeys(self.part_of_each))
 
     @cached_property
     def truths(self) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ None for −∞, and names of entries that depend on answers, or are answers: ``
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -31,14 +32,20 @@ class Following:
     exercise: Exercise
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
-        """The steps that are asked for, and those between them."""
-        asked = {blank.letter for blank in self.exercise.blanks}
+    def asked(self) -> frozenset[str]:
+        """The letters of the steps that are asked for."""
+        return frozenset(blank.letter for blank in self.exercise.blanks)
+
+    @cached_property
+    def steps(self) -> Mapping[str, Step]:
+        """The steps that are asked for, and those between them, by their letters."""
         every = self.exercise.evaluation.steps
-        wanted = leading_to(every, asked)
-        return tuple(
-            x for x in every if x.letter in wanted and asked & leading_to(every, {x.letter})
-        )
+        wanted = leading_to(every, self.asked)
+        return {
+            x.letter: x
+            for x in every
+            if x.letter in wanted and self.asked & leading_to(every, {x.letter})
+        }
 
     @cached_property
     def rules(self) -> dict[str, Data]:
@@ -47,7 +54,7 @@ class Following:
         It is empty where it has other parts than sums, products, quotients and e^x.
         """
         found: dict[str, Data] = {}
-        for step in self.steps:
+        for step in self.steps.values():
             for place in np.ndindex(*self.exercise.evaluation.shape(step.letter)):
                 rule = rule_at(self.exercise.evaluation, step.letter, place)
                 try:
@@ -79,9 +86,8 @@ class Following:
     def _entry(self, letter: str, place: Place) -> Data:
         """The name of an entry that depends on answers; the number of any other."""
         values = self.exercise.evaluation
-        step = next((step for step in self.steps if step.letter == letter), None)
-        asked = any(blank.letter == letter for blank in self.exercise.blanks)
-        if step is not None and (not asked or (letter, place) in self.exercise.number):
+        step, is_asked = self.steps.get(letter), letter in self.asked
+        if step is not None and (not is_asked or (letter, place) in self.exercise.number):
             return self._name(step, place)
         return _finite(float(values.array(letter)[place]))
 

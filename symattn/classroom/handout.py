@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from symattn.algebra.identities.identity import Identity
 from symattn.claims.entry_names import leading, turned
-from symattn.classroom.exercise import FINER, STATEMENTS, Exercise
+from symattn.classroom.exercise import FINER, Exercise, statement_name
 from symattn.classroom.following import Following
 from symattn.classroom.task import Blank
 from symattn.derivations import Item, Place, Step
@@ -238,9 +238,7 @@ class Handout:
             }
             for blank, right, *others in rows
         }
-        asked |= {
-            f"{STATEMENTS}[{row.name}]": {"right": row.holds} for row in self.exercise.statements
-        }
+        asked |= {statement_name(row.name): {"right": row.holds} for row in exercise.statements}
         rules = Following(exercise).rules
         entries = {name: {"rule": rules.get(name)} | asked.get(name, {}) for name in rules | asked}
         data = {
@@ -255,7 +253,7 @@ class Handout:
 
 
 def _asked(row: Identity) -> b.Inline:
-    return b.Blank(row.says, f"{STATEMENTS}[{row.name}]")
+    return b.Blank(row.says, statement_name(row.name))
 
 
 def _told(row: Identity) -> b.Inline:

@@ -143,9 +143,9 @@ class Marks:
             )
         return found
 
-    def write_worksheet(self, file: str) -> None:
-        """Write Moodle's worksheet of a file with the grades in it."""
-        self._write(WORKSHEET, self.worksheet(file).graded(self.records()))
+    def write_worksheet(self, worksheet: GradingWorksheet) -> None:
+        """Write Moodle's worksheet with the grades in it."""
+        self._write(WORKSHEET, worksheet.graded(self.records()))
 
     def write_records(self, word: str = "") -> None:
         """Write every mark to a Parquet file, with pseudonyms by a secret word."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -87,16 +87,12 @@ class Marking:
         self.judge = Judge(exercise, counting.digits, counting.tolerance, explain)
         self.points: Points = scheme.of(exercise)
 
-    @cached_property
-    def steps(self) -> Sequence[str]:
-        """What has points together with each answer."""
-        return [name.partition("[")[0] for name in self.exercise.asked]
-
     def record(self, submission: Submission, answers: Answers, judgement: Judgement) -> Record:
         """What answers are worth as they are judged; what could not be read is a fault."""
         when = submission.submitted
         shown = zip(self.exercise.asked, answers.texts, judgement.verdicts, strict=True)
-        given = zip(self.points.given(judgement, self.steps), self.points.each, strict=True)
+        shares = self.points.given(judgement, self.exercise.part_of_each)
+        given = zip(shares, self.points.each, strict=True)
         marks = (
             Mark(*said, *points, judgement.remarks.get(number, ""))
             for number, (said, points) in enumerate(zip(shown, given, strict=True))

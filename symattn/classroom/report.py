@@ -12,7 +12,7 @@ from fractions import Fraction
 from statistics import mean, quantiles
 
 from symattn.algebra.identities import identity
-from symattn.classroom.exercise import STATEMENTS, Exercise
+from symattn.classroom.exercise import STATEMENTS, Exercise, statement_name
 from symattn.classroom.gradebook import decimal, in_words, word
 from symattn.classroom.groups import Groups
 from symattn.classroom.handout import Handout
@@ -138,7 +138,7 @@ class ClassReport:
             step = exercise.task.derivation[name]
             yield b.Section(headings[name], tuple(handout.tables_of(step, name, cell)))
         rows = [
-            _row(identity(name).says, _percent(Fraction(self._wrong[f"{STATEMENTS}[{name}]"], n)))
+            _row(identity(name).says, _percent(Fraction(self._wrong[statement_name(name)], n)))
             for name, n in sorted(self._judged.items())
         ]
         if rows:

@@ -102,9 +102,8 @@ class Columns:
         try:
             claims = {name: _cells(row, place) for name, place in self.claims.items()}
             others = {head: _cells(row, place) for place, head in self.others.items()}
-            said = self._said("submitted", row)
-            when = time_of(said) if said else None
-            return Submission(source, name_of(student), claims, (), others, when, found.key)
+            submitted = time_of(self._said("submitted", row))
+            return Submission(source, name_of(student), claims, (), others, submitted, found.key)
         except ReadError as error:
             return found.failed(error)
 
@@ -133,6 +132,8 @@ def time_of(text: str) -> datetime | None:
     >>> time_of("Sep 24, 2024 926 PM").isoformat(), time_of("3/10/2026")
     ('2024-09-24T21:26:00', None)
     """
+    if not text:
+        return None
     text = re.sub(r" UTC\Z", "+00:00", text[:60])
     text = re.sub(r" ([0-9])([0-9]{2} [AP]M)\Z", r" 0\1\2", text)
     with suppress(ValueError):

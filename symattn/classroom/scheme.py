@@ -164,7 +164,8 @@ class Points:
 def _numbers(key: str, exercise: Exercise) -> list[int]:
     """The numbers of the answers that a key names."""
     if key.partition("[")[0] == STATEMENTS:
-        return [k for k, x in enumerate(exercise.asked) if key in (x, x.partition("[")[0])]
+        names = enumerate(zip(exercise.asked, exercise.part_of_each, strict=True))
+        return [k for k, names_of_one in names if key in names_of_one]
     step, places = _places(key, exercise.evaluation)
     blanks = enumerate(exercise.blanks)
     return [k for k, one in blanks if one.step == step and one.place in places]

@@ -27,6 +27,7 @@ from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.classroom.exercises import Exercises
+    from symattn.classroom.gradebook import GradingWorksheet
     from symattn.classroom.marks import Marks, Summary
     from symattn.classroom.pool import Pool
     from symattn.classroom.scheme import Scheme
@@ -192,13 +193,13 @@ def _mark(request: Request) -> Status:
         stack = Stack(exercises, journal, not request.no_explain, request.students)
         marks = Marks(stack, request.folder)
         marks.check(request.records)
-        if request.gradebook == "moodle-worksheet":
-            marks.worksheet(str(request.roster))
+        is_graded = request.gradebook == "moodle-worksheet"
+        worksheet = marks.worksheet(str(request.roster)) if is_graded else None
         with request.pool() as pool:
             reads, judges = _watching(progress)
             stack.mark(submissions_in(str(request.submissions), reads), pool, judges)
         progress.at("writing")
-        return _write(request, marks)
+        return _write(request, marks, worksheet)
 
 
 def _watching(
@@ -229,11 +230,11 @@ def left(took: float, share: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
 
 
-def _write(request: Request, marks: Marks) -> Status:
+def _write(request: Request, marks: Marks, worksheet: GradingWorksheet | None) -> Status:
     """Write all that is asked for, and say in short what came out."""
     found = marks.write()
-    if request.gradebook == "moodle-worksheet":
-        marks.write_worksheet(str(request.roster))
+    if worksheet is not None:
+        marks.write_worksheet(worksheet)
     elif request.gradebook is not None:
         marks.write_gradebook(f"{request.gradebook}.csv", request.gradebook, marks.records())
     if request.records:
