@@ -103,7 +103,7 @@ class Arithmetic(Shapes):
         return self.every(self.hidden(x))
 
     def kept(self, x: Array) -> Array:
-        """A state, of which the next one is made: the same, or written in a shorter way."""
+        """A value, of which later ones are made: the same, or written in a shorter way."""
         return x
 
     def shift(self, x: Array) -> Array:

@@ -126,11 +126,9 @@ class Values(Matrices):
 
     def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         """The value of a step for these values of its operands; exact ones are abbreviated."""
-        program = self._program(step)
-        if arithmetic is not EXACT:
-            return program(operand, arithmetic)
-        short = self._computed.of(("abbreviations",), Abbreviations).short
-        return elementwise(short, program(operand, Exact(short)))
+        if arithmetic is EXACT:
+            arithmetic = Exact(self._computed.of(("abbreviations",), Abbreviations).short)
+        return arithmetic.kept(self._program(step)(operand, arithmetic))
 
     def _program(self, step: Step) -> Program:
         """The program of a step, made once."""
