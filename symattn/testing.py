@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from symattn.attention.spec import Attention
+from symattn.attention.variants import variant
 from symattn.errors import SymattnError, quote
 from symattn.verifying.assignments import Assignment, Graded
 from symattn.verifying.calling import here
-from symattn.verifying.own import Meant, variant_meant
+from symattn.verifying.own import meant
 from symattn.verifying.report import Verification
 from symattn.verifying.subject import Wanted
 from symattn.verifying.verification import verify
@@ -59,14 +60,13 @@ def verify_attention(
     >>> {name: matrix.tolist() for name, matrix in found.input.items()}["Q"]
     [[0.0, 1.0]]
     """
-    meant: Meant
     if isinstance(spec, str):
-        named, meant = f"{spec} attention", variant_meant(spec)
+        named, wanted = f"{spec} attention", meant(variant(spec).said)
     elif isinstance(spec, Attention):
-        named, meant = "this attention", spec
+        named, wanted = "this attention", spec
     else:
         raise SymattnError(f"spec = {quote(spec)}: give an Attention, or the name of a variant")
-    return verify(here(function), Wanted(meant, mapped or {}, library, returns, skip, named))
+    return verify(here(function), Wanted(wanted, mapped or {}, library, returns, skip, named))
 
 
 def assert_attention(

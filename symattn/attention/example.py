@@ -106,6 +106,17 @@ def small_inputs(
     return spec, small_numbers(forward, derivation, tokens=tokens, d_k=d_k, positive=positive)
 
 
+def counted(equations: Equations, heads: int | None) -> dict[str, int]:
+    """How many heads, and groups of them, an example of equations has, by their sizes.
+
+    Raises `SymattnError` for heads of equations without any.
+    """
+    there = {symbol.name for symbol in equations.whole.size_symbols}
+    if heads is not None and "h" not in there:
+        raise SymattnError("--heads: these equations have no heads; leave it out")
+    return {size: n for size, n in {"h": heads or 2, "g": 1}.items() if size in there}
+
+
 #: How a worksheet says how many heads and groups of them there are, by their sizes.
 _COUNTED = {"h": "heads", "g": "kv_heads"}
 
@@ -115,13 +126,9 @@ def small_equations(
 ) -> tuple[dict[str, int], Derivation, dict[str, Given]]:
     """How many heads there are, where that is open; what equations say; numbers for its inputs.
 
-    Raises `SymattnError` for heads of equations without any.
+    Raises as `counted` does.
     """
-    there = {symbol.name for symbol in equations.whole.size_symbols}
-    if heads is not None and "h" not in there:
-        raise SymattnError("--heads: these equations have no heads; leave it out")
-    counts = {"h": heads or 2, "g": 1}
-    known = {size: count for size, count in counts.items() if size in there}
+    known = counted(equations, heads)
     whole = equations.derivation(sizes=known)
     said = {_COUNTED[size]: count for size, count in known.items()}
     given = small_numbers(whole, whole, tokens=tokens, d_k=d_k)

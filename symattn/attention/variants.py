@@ -63,6 +63,11 @@ class Variant(Named):
         return equations(self.text)
 
     @property
+    def said(self) -> Attention | Equations:
+        """What it is: its equations, or the spec of its choices."""
+        return self.equations if self.text else self.spec
+
+    @property
     def title(self) -> str:
         """The first words of a title: Causal attention."""
         return self.called or f"{self.name[0].upper()}{self.name[1:]} attention"
@@ -78,8 +83,7 @@ class Variant(Named):
         >>> variant("rotary").derivation().about
         'Causal self-attention with queries and keys rotated by their positions'
         """
-        said = self.equations if self.text else self.spec
-        return self.told_of(said.derivation())
+        return self.told_of(self.said.derivation())
 
 
 def _choices(**choices: Any) -> dict[str, Any]:

@@ -106,21 +106,16 @@ def _of_equations(
     request.refuse(
         "--chunks, --batch: are of worksheets and variants, not of equations", "chunks", "batch"
     )
+    from symattn.attention.example import counted, small_numbers
+
     sizes = request.sizes
-    heads = sizes.pop("heads", None)
-    there = {symbol.name for symbol in spec.whole.size_symbols}
-    if heads is not None and "h" not in there:
-        raise SymattnError("--heads: these equations have no heads; leave it out")
-    counts = {"h": heads or 2, "g": 1}
-    known = {} if request.symbolic else {size: n for size, n in counts.items() if size in there}
-    forward = spec.derivation(sizes=known)
+    counts = counted(spec, sizes.pop("heads", None))
+    forward = spec.derivation(sizes={} if request.symbolic else counts)
     forward = forward if row is None else row.told_of(forward)
     whole = _backward(forward, request)
     code += _backward_code(request)
     evaluation = None
     if not request.symbolic and (request.shows_numbers or sizes or request.is_program):
-        from symattn.attention.example import small_numbers
-
         given = small_numbers(forward, whole, **sizes)
         evaluation = whole.evaluate(**given)
         code += f"\nvalues = derivation.evaluate(**{given!r})"

@@ -150,17 +150,15 @@ def verify(target: str, timeout: float, memory: int, out: Output, **asked: Any) 
 
 def _attention(variant: str | None, file: str | None) -> tuple[Meant, str]:
     """The attention that is meant, and what it is called."""
+    from symattn.attention.variants import variant as named
     from symattn.errors import SymattnError
-    from symattn.verifying.own import Own, variant_meant
+    from symattn.verifying.own import meant
 
     if variant is not None and file is not None:
         raise SymattnError("verify: give --variant or --attention, not both")
     if file is not None:
-        from symattn.language.spec import Equations
         from symattn.sheets.worksheet import read_attention
 
-        found = read_attention(file)
-        said = f"the attention of {file}"
-        return (Own.of(found) if isinstance(found, Equations) else found), said
+        return meant(read_attention(file)), f"the attention of {file}"
     name = variant if variant is not None else "scaled-dot-product"
-    return variant_meant(name), f"{name} attention"
+    return meant(named(name).said), f"{name} attention"

@@ -26,7 +26,7 @@ from symattn.arithmetic.written import read_written
 from symattn.attention.decoding import Chunk, chunk_sizes, decode
 from symattn.attention.plan import PER_HEAD, PLAIN, SHIFTED
 from symattn.attention.spec import Attention
-from symattn.attention.variants import variant
+from symattn.attention.variants import Variant, variant
 from symattn.attention.vocabulary import SYMBOLS, WORDS, Notation, equations, symbol_of
 from symattn.claims.claims import claimed_reference
 from symattn.claims.computed import Computed, computed
@@ -601,7 +601,7 @@ def _table(data: Mapping[str, object], name: str) -> Mapping[str, Any]:
 
 def _text_of(data: Mapping[str, object], attention: Mapping[str, Setting]) -> Equations | None:
     """The equations of a worksheet, or of its variant, if there are any."""
-    row = variant(label_of(attention["variant"], "variant")) if "variant" in attention else None
+    row = _variant(attention)
     named = row.text if row is not None else ""
     if "equations" not in data and not named:
         return None
@@ -694,9 +694,8 @@ def _spec(
     """
     if text is not None:
         return text, {_COUNTS.get(name, name): x for name, x in attention.items()}, Levels(None)
-    base = _plain()
-    if "variant" in attention:
-        base = variant(label_of(attention["variant"], "variant")).spec
+    row = _variant(attention)
+    base = _plain() if row is None else row.spec
     axes = {name: getattr(base, name) for name in AXES}
     axes |= {name: attention[name] for name in AXES if name in attention}
     mask = _moved(axes["mask"], given)
@@ -708,6 +707,12 @@ def _spec(
     levels = levels_of(axes["heads"], attention.get("batch"), given, shared)
     axes |= {"heads": levels.heads, "mask": _mask(mask, given, levels)}
     return Attention(**axes), {k: v for k, v in attention.items() if k not in AXES}, levels
+
+
+def _variant(attention: Mapping[str, Setting]) -> Variant | None:
+    """The variant that is named, if one is."""
+    name = attention.get("variant")
+    return None if name is None else variant(label_of(name, "variant"))
 
 
 @cache

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from symattn.attention.spec import Attention
-from symattn.attention.variants import variant
 from symattn.derivations import Derivation
 from symattn.language.spec import Equations
 
@@ -49,7 +48,6 @@ class Own:
 Meant: TypeAlias = Attention | Own
 
 
-def variant_meant(name: str) -> Meant:
-    """What a variant means a function to be. Raises `NoSuchName` for none."""
-    row = variant(name)
-    return Own.of(row.equations) if row.text else row.spec
+def meant(said: Attention | Equations) -> Meant:
+    """What a function is held against where an attention is said so."""
+    return Own.of(said) if isinstance(said, Equations) else said
