@@ -92,9 +92,9 @@ def states(step: Callable[[Tensor, int], tuple[Tensor, Tensor]], start: Tensor, 
     return torch.stack(rows)
 
 
-_N, _QKV = 4, {"Q": (4, 2), "K": (4, 2), "V": (4, 2)}
+_N, QKV = 4, {"Q": (4, 2), "K": (4, 2), "V": (4, 2)}
 _PROJ = {"W_Q": (3, 2), "W_K": (3, 2), "W_V": (3, 2)}
-_XQKV = {"X": (4, 3), **_PROJ}
+XQKV = {"X": (4, 3), **_PROJ}
 _HEADS = {"Q": (2, 4, 2), "K": (2, 4, 2), "V": (2, 4, 2)}
 _PROJECT = "Q = X W_Q;  K = X W_K;  V = X W_V\n"
 _SCORES = _PROJECT + "S = Q K^T / sqrt(d_k)\n"
@@ -213,7 +213,7 @@ WORKS = (
         Y = RMSNorm((Q K^T ∘ D) V)
         O = (SiLU(X W_G) ∘ Y) W_O
         """,
-        {**_QKV, "X": (4, 3), "W_G": (3, 2), "W_O": (2, 3), "gamma": (1, 1)},
+        {**QKV, "X": (4, 3), "W_G": (3, 2), "W_O": (2, 3), "gamma": (1, 1)},
         lambda g: (
             (
                 f.silu(g.X @ g.W_G)
@@ -233,7 +233,7 @@ WORKS = (
         φ(x) = x + 1 if x > 0 else exp(x)
         O = φ(Q) (φ(K)^T V) / (φ(Q) (φ(K)^T 1))
         """,
-        _QKV,
+        QKV,
         lambda g: (
             (f.elu(g.Q) + 1)
             @ ((f.elu(g.K) + 1).mT @ g.V)
@@ -248,7 +248,7 @@ WORKS = (
         S = phi(Q) phi(K)^T ∘ M
         O = S V / (rowsum(S) + ε)
         """,
-        {**_QKV, "epsilon": (1, 1)},
+        {**QKV, "epsilon": (1, 1)},
         lambda g: (
             torch.tril(torch.relu(g.Q) ** 2 @ (torch.relu(g.K) ** 2).mT)
             @ g.V
@@ -266,7 +266,7 @@ WORKS = (
         S = relu(Q) relu(K)^T ∘ D
         O = S V / rowsum(S)
         """,
-        _QKV,
+        QKV,
         _cosformer,
         ("Q", "K"),
     ),
@@ -279,7 +279,7 @@ WORKS = (
         D[i,j] = F[i] - F[j] if j <= i else -inf
         O = softmax(Q K^T / sqrt(d_k) + D) V
         """,
-        {**_QKV, "X": (4, 3), "w": (3, 1), "b": (1, 1)},
+        {**QKV, "X": (4, 3), "w": (3, 1), "b": (1, 1)},
         _forgetting,
     ),
     Work(
@@ -297,7 +297,7 @@ WORKS = (
         """
         O = softmax(Q K^T / sqrt(d_k) + B) V
         """,
-        {**_QKV, "B": (4, 4)},
+        {**QKV, "B": (4, 4)},
         lambda g: soft(g.Q, g.K, g.B) @ g.V,
     ),
     Work(
@@ -307,7 +307,7 @@ WORKS = (
         weights A = softmax(Q K^T / sqrt(d_k) + M)
         O = A V
         """,
-        _QKV,
+        QKV,
         lambda g: soft(g.Q, g.K, by(4, 4, lambda i, j: 0 if 0 <= i - j <= 1 else -INF)) @ g.V,
     ),
     Work(
@@ -316,7 +316,7 @@ WORKS = (
         A = softmax(Q [P; K]^T / sqrt(d_k))
         O = A [U; V]
         """,
-        {**_QKV, "P": (1, 2), "U": (1, 2)},
+        {**QKV, "P": (1, 2), "U": (1, 2)},
         _sinks,
     ),
     Work(
@@ -326,19 +326,19 @@ WORKS = (
         A = E / (rowsum(E) + exp(s))
         O = A V
         """,
-        {**_QKV, "s": (1, 1)},
+        {**QKV, "s": (1, 1)},
         _sink_logit,
     ),
     Work(
         "softmax1 (Miller 2023)",
         _SCORES + "weights A = softmax1(S)\nO = A V",
-        _XQKV,
+        XQKV,
         _softmax1,
     ),
     Work(
         "sigmoid attention with a bias (Ramapuram et al. 2024)",
         _SCORES + "b = -ln(4)\nweights A = sigmoid(S + b)\nO = A V",
-        _XQKV,
+        XQKV,
         lambda g: (
             torch.sigmoid(g.X @ g.W_Q @ (g.X @ g.W_K).mT / math.sqrt(2) - math.log(4))
             @ (g.X @ g.W_V)
@@ -382,7 +382,7 @@ WORKS = (
         A = softmax(τ Q K^T + causal())
         O = A X W_V
         """,
-        {**_XQKV, "tau": (1, 1)},
+        {**XQKV, "tau": (1, 1)},
         lambda g: (
             torch.softmax(
                 g.tau * f.normalize(g.X @ g.W_Q) @ f.normalize(g.X @ g.W_K).mT + causal(4), -1
@@ -460,7 +460,7 @@ WORKS = (
         Y = LayerNorm(H + F, gain=g_2, shift=s_2, eps=1e-5)
         """,
         {
-            **_XQKV,
+            **XQKV,
             **{"W_O": (2, 3), "W_1": (3, 4), "W_2": (4, 3), "b_1": (1, 4), "b_2": (1, 3)},
             **dict.fromkeys(("g_1", "s_1", "g_2", "s_2"), (1, 3)),
         },
@@ -492,7 +492,7 @@ WORKS = (
         A = softmax(Q (E K)^T / sqrt(d_k))
         O = A (F V)
         """,
-        {**_QKV, "E": (2, 4), "F": (2, 4)},
+        {**QKV, "E": (2, 4), "F": (2, 4)},
         lambda g: soft(g.Q, g.E @ g.K) @ (g.F @ g.V),
     ),
     Work(
@@ -501,7 +501,7 @@ WORKS = (
         M[i,j] = 0 if abs(i - j) <= 1 or i == 1 or j == 1 else -inf
         O = softmax(Q K^T / sqrt(d_k) + M) V
         """,
-        _QKV,
+        QKV,
         _local_global,
     ),
     Work(
@@ -511,7 +511,7 @@ WORKS = (
         S[t] = S[t-1] + β[t] K[t]^T (V[t] - K[t] S[t-1])
         O[t,:] = Q[t] S[t]
         """,
-        {**_QKV, "beta": (4, 1)},
+        {**QKV, "beta": (4, 1)},
         _delta,
     ),
     Work(
@@ -522,7 +522,7 @@ WORKS = (
         S[t] = diag(G[t]) S[t-1] + K[t]^T V[t]
         O[t,:] = Q[t] S[t]
         """,
-        {**_QKV, "X": (4, 3), "W_A": (3, 2)},
+        {**QKV, "X": (4, 3), "W_A": (3, 2)},
         _gla,
     ),
     Work(
@@ -567,14 +567,14 @@ WORKS = (
     Work(
         "a temperature as an input (Hinton et al. 2015)",
         "A = softmax(Q K^T / (τ sqrt(d_k))); O = A V",
-        {**_QKV, "tau": (1, 1)},
+        {**QKV, "tau": (1, 1)},
         lambda g: torch.softmax(g.Q @ g.K.mT / (g.tau * math.sqrt(2)), -1) @ g.V,
         ("tau",),
     ),
     Work(
         "capped logits (Gemma Team 2024)",
         "S = softcap(Q K^T / sqrt(d_k), 5); A = softmax(S + causal()); O = A V",
-        _QKV,
+        QKV,
         lambda g: (
             torch.softmax(5 * torch.tanh(g.Q @ g.K.mT / math.sqrt(2) / 5) + causal(4), -1) @ g.V
         ),
@@ -586,7 +586,7 @@ WORKS = (
         A = softmax(c tanh(S / c) + causal())
         O = A V
         """,
-        {**_QKV, "c": (1, 1)},
+        {**QKV, "c": (1, 1)},
         lambda g: (
             torch.softmax(g.c * torch.tanh(g.Q @ g.K.mT / math.sqrt(2) / g.c) + causal(4), -1) @ g.V
         ),

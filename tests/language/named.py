@@ -8,18 +8,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import torch
 from torch.nn import functional as f
 
 from symattn import variant
-from tests.language.literature import Tensor, Work, beside, by, causal, rms, rope, soft, states
+from tests.language.literature import (
+    QKV,
+    XQKV,
+    Tensor,
+    Work,
+    beside,
+    by,
+    causal,
+    rms,
+    rope,
+    soft,
+    states,
+)
+from tests.language.literature import WORKS as LITERATURE
 
 Sizes: TypeAlias = Mapping[str, tuple[int, ...]]
 
-_QKV: Sizes = {"Q": (4, 2), "K": (4, 2), "V": (4, 2)}
-_XQKV: Sizes = {"X": (4, 3), "W_Q": (3, 2), "W_K": (3, 2), "W_V": (3, 2)}
 _HEADS: Sizes = {"X": (4, 3), **{f"W_{x}": (2, 3, 2) for x in "QKV"}, "W_O": (4, 3)}
 
 
@@ -173,6 +185,12 @@ def _work(name: str, shapes: Sizes, value: Any, *positive: str) -> Work:
     return Work(name, variant(name).text, shapes, value, positive)
 
 
+def _same(name: str, title: str) -> Work:
+    """A variant that a text of the literature says in other words."""
+    (work,) = (one for one in LITERATURE if one.name == title)
+    return replace(work, name=name, text=variant(name).text)
+
+
 WORKS = (
     _work(
         "differential",
@@ -184,29 +202,20 @@ WORKS = (
         _differential,
     ),
     _work("talking-heads", {**_HEADS, "P_L": (2, 2), "P_W": (2, 2)}, _talking),
-    _work("stick-breaking", _XQKV, _stick),
-    _work("forgetting", {**_XQKV, "w": (3, 1), "b": (1, 1)}, _forgetting),
+    _work("stick-breaking", XQKV, _stick),
+    _work("forgetting", {**XQKV, "w": (3, 1), "b": (1, 1)}, _forgetting),
     _work(
         "memory-tokens",
-        {**_XQKV, "M": (2, 3)},
+        {**XQKV, "M": (2, 3)},
         lambda g: (lambda h: soft(h @ g.W_Q, h @ g.W_K) @ h @ g.W_V)(torch.cat([g.M, g.X])),
     ),
-    _work("disentangled", {**_XQKV, "R": (5, 3), "W_QR": (3, 2), "W_KR": (3, 2)}, _disentangled),
+    _work("disentangled", {**XQKV, "R": (5, 3), "W_QR": (3, 2), "W_KR": (3, 2)}, _disentangled),
     _work(
         "cross-layer",
-        {**_XQKV, "W_O": (2, 3), "W_P": (3, 2), "W_R": (2, 3)},
+        {**XQKV, "W_O": (2, 3), "W_P": (3, 2), "W_R": (2, 3)},
         _cross_layer,
     ),
-    _work(
-        "gated",
-        {**_HEADS, "W_G": (2, 3, 2)},
-        lambda g: (
-            beside(
-                torch.sigmoid(g.X @ g.W_G) * (soft(*projected(g)[:2], causal(4)) @ projected(g)[2])
-            )
-            @ g.W_O
-        ),
-    ),
+    _same("gated", "gated attention (Qiu et al. 2025)"),
     _work(
         "value-residual",
         {
@@ -217,44 +226,33 @@ WORKS = (
     ),
     _work(
         "query-key-norm",
-        {**_XQKV, "g": (1, 1)},
+        {**XQKV, "g": (1, 1)},
         lambda g: (
             torch.softmax(g.g * f.normalize(g.X @ g.W_Q) @ f.normalize(g.X @ g.W_K).T, -1)
             @ g.X
             @ g.W_V
         ),
     ),
-    _work(
-        "linformer",
-        {**_QKV, "E": (2, 4), "F": (2, 4)},
-        lambda g: soft(g.Q, g.E @ g.K) @ g.F @ g.V,
-    ),
-    _work(
-        "synthesizer",
-        {
-            **{"X": (4, 3), "W_1": (3, 3), "b_1": (1, 3), "W_2": (3, 4), "b_2": (1, 4)},
-            "W_V": (3, 2),
-        },
-        lambda g: torch.softmax(torch.relu(g.X @ g.W_1 + g.b_1) @ g.W_2 + g.b_2, -1) @ g.X @ g.W_V,
-    ),
-    _work("linear-recurrent", _QKV, _linear),
-    _work("retention", {**_XQKV, "gamma": (1, 1)}, _retention, "gamma"),
-    _work("retention-recurrent", {**_XQKV, "gamma": (1, 1)}, _retention, "gamma"),
-    _work("gated-linear", {**_XQKV, "W_A": (3, 1), "W_B": (1, 2), "b_A": (1, 2)}, _gated_linear),
+    _same("linformer", "Linformer (Wang et al. 2020)"),
+    _same("synthesizer", "dense Synthesizer (Tay et al. 2021)"),
+    _work("linear-recurrent", QKV, _linear),
+    _work("retention", {**XQKV, "gamma": (1, 1)}, _retention, "gamma"),
+    _work("retention-recurrent", {**XQKV, "gamma": (1, 1)}, _retention, "gamma"),
+    _work("gated-linear", {**XQKV, "W_A": (3, 1), "W_B": (1, 2), "b_A": (1, 2)}, _gated_linear),
     _work("mamba-2", {"X": (4, 3), "B": (4, 2), "C": (4, 2), "delta": (4, 1)}, _mamba),
     _work("mamba-2-dual", {"X": (4, 3), "B": (4, 2), "C": (4, 2), "delta": (4, 1)}, _mamba),
-    _work("deltanet", {**_XQKV, "w": (3, 1)}, _deltanet),
+    _work("deltanet", {**XQKV, "w": (3, 1)}, _deltanet),
     _work(
         "gated-deltanet",
-        {**_QKV, "alpha": (4, 1), "beta": (4, 1)},
+        {**QKV, "alpha": (4, 1), "beta": (4, 1)},
         lambda g: _delta(g.Q, g.K, g.V, g.beta, g.alpha),
     ),
     _work(
         "kimi-delta",
-        {**_QKV, "G": (4, 2), "beta": (4, 1)},
+        {**QKV, "G": (4, 2), "beta": (4, 1)},
         lambda g: _delta(g.Q, g.K, g.V, g.beta, g.G),
     ),
-    _work("lightning", {**_XQKV, "lambda": (1, 1), "W_G": (3, 2)}, _lightning, "lambda"),
+    _work("lightning", {**XQKV, "lambda": (1, 1), "W_G": (3, 2)}, _lightning, "lambda"),
     _work(
         "rnn",
         {
