@@ -33,12 +33,14 @@ from tests.fuzz.recurrences import (
     asked,
     certificates,
     changed,
+    judged_apart,
     numbers,
     outcomes,
     sizes_of,
 )
 from tests.fuzz.traces import forged
 from tests.oracle import agree
+from tests.replaying import accepts, verdict
 from tests.rocq import Theorem, theorem
 
 Made = dict[str, Any]
@@ -193,10 +195,13 @@ def _induction(certificate: Made) -> Made:
 
 def test_another_closed_form_is_refused() -> None:
     certificate = made()
+    assert accepts(certificate)
     step = _induction(certificate)
     step["closed"] = ["MatMul", "2", step["closed"]]
+    changed_ = forged(certificate)
     with pytest.raises(Refused, match="the difference is not 0"):
-        check(forged(certificate))
+        check(changed_)
+    assert verdict(changed_)[0] == "refused"
 
 
 def test_a_closed_form_has_a_value_for_all_inputs() -> None:
@@ -208,6 +213,7 @@ def test_a_closed_form_has_a_value_for_all_inputs() -> None:
     step["closed"] = quotient
     with pytest.raises(Refused, match="a closed form divides by what may be 0"):
         check(certificate)
+    assert "a closed form that may be undefined" in verdict(certificate)[1]
 
 
 @pytest.mark.parametrize(
@@ -239,6 +245,7 @@ def test_what_is_no_recurrence_is_refused(change: str, words: str) -> None:
             side["expr"] = copy.deepcopy(output)
     with pytest.raises(Refused, match=words):
         check(certificate)
+    assert verdict(certificate)[0] == "refused"
 
 
 def test_two_sides_may_call_a_state_the_same() -> None:
@@ -251,4 +258,5 @@ def test_two_sides_may_call_a_state_the_same() -> None:
 def test_no_changed_certificate_proves_what_is_false(count: int) -> None:
     found = [*outcomes(changed(certificates(), count, 3))]
     assert not [made for _, became, made in found if became == "false"]
+    assert not [made for _, _, made in found if judged_apart(made)]
     assert sum(became == "refused" for _, became, _ in found) > count // 2

@@ -31,6 +31,7 @@ from symattn.nodes.heads import Head
 from symattn.nodes.recurrence import is_recurrence
 from symattn.step import HEAD, Input, Step
 from tests.fuzz import traces
+from tests.replaying import verdict
 
 Array = np.ndarray[Any, Any]
 Made = dict[str, Any]
@@ -366,6 +367,16 @@ def _derivation(steps: Sequence[tuple[str, sympy.Basic]]) -> Derivation:
     return Derivation(tuple(inputs.values()), tuple(made))
 
 
+def judged_apart(made: Made) -> bool:
+    """Whether the second replayer says something else than the checker."""
+    try:
+        check(made)
+        accepted = True
+    except SymattnError:
+        accepted = False
+    return verdict(made)[0] == ("refused" if accepted else "accepted")
+
+
 def outcomes(found: Iterator[tuple[str, Made, Made]]) -> Iterator[tuple[str, str, Made]]:
     """The kind of change, and what became of each certificate."""
     for kind, base, made in found:
@@ -403,6 +414,10 @@ def main() -> int:
         found = [*outcomes(changed(certificates(), told.certificates, told.seed))]
         for became, count in sorted(Counter(became for _, became, _ in found).items()):
             print(f"certificates, {became}: {count}")
+        apart = [made for _, _, made in found if judged_apart(made)]
+        print(f"certificates, judged apart by the second replayer: {len(apart)}")
+        for made in apart:
+            print(json.dumps(made, ensure_ascii=False))
         for kind, became, made in found:
             if became == "false":
                 wrong += 1
