@@ -10,6 +10,7 @@ wrong rows takes of a processor to be judged by itself. Linux only.
 from __future__ import annotations
 
 import argparse
+import gc
 import resource
 import subprocess
 import sys
@@ -54,7 +55,8 @@ def marked(folder: Path, words: list[str]) -> tuple[float, list[int]]:
 
 def alone(exercise: Exercise, explain: bool) -> list[float]:
     """The milliseconds that wrong rows take by themselves, the longest last."""
-    judge, found = Judge(exercise, explain=explain), []
+    judge, found = Judge(exercise, explain=explain), list[float]()
+    gc.freeze()  # as workers do
     for texts in islice(wrong_ones(exercise, 2), _ALONE):
         start = time.process_time()
         judge.judge(Answers(tuple(texts)))
