@@ -66,7 +66,8 @@ def decimal(number: Fraction) -> str:
     >>> decimal(Fraction(1, 8)), decimal(Fraction(17, 2))
     ('0.13', '8.50')
     """
-    whole, rest = divmod((number * 100 + Fraction(1, 2)).__floor__(), 100)
+    above, below = number.as_integer_ratio()
+    whole, rest = divmod((200 * above + below) // (2 * below), 100)
     return f"{whole}.{rest:02d}"
 
 
@@ -129,8 +130,7 @@ class Flavor:
 
 
 def _plain(book: Gradebook, record: Record) -> list[str]:
-    steps = record.steps
-    own = [decimal(steps.get(step, (Fraction(0), book.most))[0]) for step in book.steps]
+    own = [decimal(record.steps.get(step, Fraction(0))) for step in book.steps]
     total = decimal(record.points), decimal(book.most)
     return [record.student, record.key, *own, *total, word(record)]
 

@@ -144,7 +144,7 @@ def points(scheme: str, texts: Sequence[str]) -> dict[str, Fraction]:
     marking = Marking(exercise(), scheme_of(scheme), explain=False)
     given = Answers(tuple(texts))
     record = marking.record(Submission("ada.toml"), given, marking.judge.judge(given))
-    return {step: points for step, (points, _) in record.steps.items()}
+    return dict(record.steps)
 
 
 def test_points_by_step_are_shared_by_its_blanks() -> None:
