@@ -45,6 +45,7 @@ _REMARKS = {
     r"answers the exercise of seed": "wrong seed",
     r"[0-9]+ submissions;": "twice",
     r"has an? ": "own numbers",
+    r".*(?:it is|,) not read": "not all read",
 }
 
 
@@ -55,6 +56,7 @@ def word(record: Record) -> str:
     'nothing answered, late'
     """
     words = [_FAULTS.get(record.fault, "not read")] if record.fault else []
+    words += [] if record.student else ["no name"]
     for begins, said in _REMARKS.items():
         words += [said] * any(re.match(begins, remark) for remark in record.remarks)
     return ", ".join([*words, *(["late"] if record.share != 1 else [])])
@@ -193,9 +195,9 @@ def points_in(file: Iterable[str]) -> dict[tuple[str, str], str]:
 def changes(
     before: Mapping[tuple[str, str], str], now: Mapping[tuple[str, str], str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Whose points are others than before: student, then, now; "" for none."""
-    for student in {**now, **before}:
-        then, points = before.get(student, ""), now.get(student, "")
+    """Whose points are others than before: student, then, now; "" for none now."""
+    for student, then in before.items():
+        points = now.get(student, "")
         if then != points:
             yield student[0], then, points
 

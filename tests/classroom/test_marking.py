@@ -225,6 +225,24 @@ def test_only_claims_are_read_and_the_rest_is_remarked_on() -> None:
     assert "policy" in " ".join(found.remarks)
 
 
+def test_capitals_and_both_decimal_signs_are_read() -> None:
+    texts = answers()
+    own = {name.capitalize(): text for name, text in named(texts).items()}
+    assert AnswerSheet(exercise()).read(Submission("", "Ada", own)).texts == tuple(texts)
+    commas = {name: str(text).replace(".", ",") for name, text in own.items()}
+    mixed = Submission("", "Ada", commas | {"Output[2,1]": "1.330"})
+    (remark,) = AnswerSheet(exercise()).read(mixed).remarks
+    assert remark == "has points and commas in its numbers; the comma is read as the decimal sign"
+
+
+def test_too_few_digits_need_no_other_reason() -> None:
+    texts = answers(("weights[2,1]", "0.20"), ("output[2,1]", "-0.431"))
+    judge = Judge(exercise())
+    assert not judge.judge(Answers(tuple(texts))).mistakes
+    whole = answers(("output[2,1]", "-0.431"))
+    assert judge.judge(Answers(tuple(whole))).mistakes
+
+
 def test_tables_of_a_document_stand_in_the_order_of_the_exercise() -> None:
     texts = answers()
     tables = (
