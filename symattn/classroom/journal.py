@@ -17,7 +17,7 @@ from symattn.classroom.judge import VERDICTS, Judgement, Told
 from symattn.errors import SymattnError
 
 #: The version of what a judgement means: rows of another one are not read.
-VERSION = 1
+VERSION = 2
 
 #: Seconds to wait for another process that writes, and rows that are asked for at once.
 _PATIENCE, _AT_ONCE = 60.0, 500
@@ -98,7 +98,8 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.execute(_TABLE)
         connection.commit()
         ((state,),) = connection.execute("PRAGMA quick_check(1)")
-        if state != "ok":
+        columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(judged)")]
+        if (state, columns) != ("ok", ["key", "row"]):
             raise sqlite3.DatabaseError(state)
     except BaseException:
         connection.close()

@@ -65,6 +65,18 @@ def test_the_command_writes_the_exercise_of_the_generator() -> None:
     assert text == generator(blank=blank).exercise(7).text
 
 
+def test_a_file_that_is_an_exercise_is_shown_as_it_is_unless_others_are_drawn(here: Path) -> None:
+    command("causal", "--seed", "7", "--format", "toml", "-o", "mine.toml")
+    command("causal", "--seed", "7", "--format", "toml", "--key", "-o", "key.toml")
+    text = Path("mine.toml").read_text("utf-8")
+    assert command("mine.toml", "--format", "toml") == text
+    assert command("mine.toml", "--key", "--format", "toml") == Path("key.toml").read_text("utf-8")
+    assert "Seed 7." in command("mine.toml")
+    assert command("mine.toml", "--seed", "7", "--format", "toml") == text
+    assert "Seed 8." in command("mine.toml", "--seed", "8")
+    assert "Seed 1." in command("key.toml")
+
+
 def test_a_page_has_a_field_for_every_blank_and_the_answers_beside_them() -> None:
     page = Fields(command("causal", "--format", "html", "--true-or-false", "2"))
     sheet = command("causal", "--format", "toml", "--true-or-false", "2")
@@ -191,9 +203,26 @@ def test_a_roster_gives_each_student_a_seed_of_the_name_alone(here: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    "roster",
+    [
+        "Ada Lovelace;7\nEmmy Noether;8\n",
+        "id;name\n7;Ada Lovelace\n8;Emmy Noether\n",
+        "Last name,First name\nLovelace,Ada\nNoether,Emmy\n",
+    ],
+)
+def test_a_roster_is_read_as_tables_of_a_class_are(roster: str, here: Path) -> None:
+    put(Path("names.csv"), roster)
+    command("causal", "--roster", "names.csv", "--format", "toml", "-o", "class")
+    assert sorted(file.name for file in (here / "class").iterdir()) == [
+        "ada-lovelace.toml",
+        "emmy-noether.toml",
+    ]
+
+
+@pytest.mark.parametrize(
     ("roster", "told"),
     [
-        ("", "no name stands in column 1"),
+        ("", "no name stands below a head, or in the first column"),
         ("Ada\nADA\n", "line 2: ADA has the file of Ada already, ada"),
         ("Ada\nAda\n", "line 2: Ada has the file already, ada"),
         ('"Ada\n', "is no CSV"),
