@@ -70,6 +70,8 @@ class _Walk:
                 return self.whole(part.meaning, heads)
             case Beside():
                 return _symbol(part.key, shared=False)
+            case Node() if (known := part.settled(self.sizes)) is not None:
+                return self.whole(known, heads)
             case Recurrence():
                 return _by_token(part, self.sizes)
             case sympy.Transpose() | sympy.Inverse():
