@@ -46,8 +46,8 @@ from symattn.language.sizes import (
 from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text, wrong
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
-from symattn.nodes.lines import Filled
 from symattn.nodes.number import NumberSymbol
+from symattn.nodes.operators import filling
 from symattn.nodes.recurrence import Recurrence, without_starts
 from symattn.nodes.written import CONSTANTS
 from symattn.step import HEAD, Input, Step
@@ -554,7 +554,7 @@ class _Steps:
         if start is None:
             return sympy.MatrixSymbol(f"{in_ascii(name)}_0", *sized)
         if start.tree == HIDDEN:
-            return Filled(*sized, sympy.S.NegativeInfinity)
+            return filling(sympy.S.NegativeInfinity, sized)
         with _at(start):
             value, own = self.maker.build(start.tree)
             return sympy.ZeroMatrix(*sized) if own is None else value

@@ -178,7 +178,7 @@ class _Matrices(_Numbers):
                 return str(expr.name), _ATOM
             case Beside(letter=letter):
                 return f"{letter}[{self.own}-1]", _ATOM
-            case Earlier(matrix=Head(name=letter)) if expr.token == HEAD and expr.step < 0:
+            case Earlier(matrix=Head(name=letter, head=head)) if head == HEAD:
                 return f"{letter}[{self.own}-1]", _ATOM
             case Split(args=(inner, index, _, axis)) if index == HEAD:
                 where = f":, {self.own}" if axis == 1 else self.own

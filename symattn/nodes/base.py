@@ -185,13 +185,6 @@ class Node(Numeric):
         needed = argument.default is NEEDED
         return None if needed else argument.read(argument.default, self._owner())
 
-    def settled(self, sizes: Mapping[sympy.Symbol, int]) -> MatrixExpr | None:
-        """The expression that it is at these sizes, where its index is a number; None for itself.
-
-        A subclass may say otherwise: a state before may be the start.
-        """
-        return None
-
     def phrase(self) -> str:
         """How equations write this one; empty where they have no words for it."""
         if isinstance(self.syntax, str):

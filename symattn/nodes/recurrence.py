@@ -142,7 +142,15 @@ def _decided(rule: Rule, condition: r.Condition, holds: bool) -> Rule:
     return r.rebuilt(rule, lambda part: _decided(part, condition, holds))
 
 
-class Earlier(Node):
+class ByIndex(Node):
+    """One of a family of matrices that its index alone says: for some of them it is another."""
+
+    def settled(self, sizes: Mapping[sympy.Symbol, int]) -> MatrixExpr | None:
+        """What it is at these sizes, where its index is a number; None while that is open."""
+        raise NotImplementedError
+
+
+class Earlier(ByIndex):
     """The state before that of each token, S⁽ᵗ⁻¹⁾, of states that are made already.
 
     `matrix` is the state of the token, S⁽ᵗ⁾; the first of `count` has the `start` before it.
@@ -192,7 +200,7 @@ class Earlier(Node):
         return arithmetic.join(before, axis=-3)
 
 
-class Later(Node):
+class Later(ByIndex):
     """The matrix after that of each token, M⁽ᵗ⁺¹⁾, 0 after the last: what the next one owes.
 
     `matrix` is that of token `index`, which here is `token`.
@@ -237,7 +245,7 @@ class Later(Node):
         return arithmetic.join([arithmetic.part(matrices, 1, count - 1, -3), none], axis=-3)
 
 
-class AtOne(Node):
+class AtOne(ByIndex):
     """A matrix for one of a family, and 0 for every other: what is owed to one that is read alone.
 
     `index` is that of the family, `place` that of the one, both counted from 0.
