@@ -54,7 +54,7 @@ from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import box_width, line, side_by_side
 from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
-from symattn.step import COLUMN, HEAD, ROW, called, suited
+from symattn.step import COLUMN, HEAD, ROW, called, of_each, suited
 
 #: How many characters wide the overview is at most, and about how many digits where it is set.
 _OVERVIEW, _OVERVIEW_SET = 90, ROOM
@@ -225,6 +225,7 @@ _NO_ARTICLE = ("a ", "the ", "what ")
 
 def introduction(item: Input, notation: Notation) -> Prose:
     """What is given in a sentence: Let X ∈ ℝ^(n × d_model) be the token vectors."""
+    notation = of_each(item, notation)
     speller = Speller(notation)
     spelled = notation.sides(map(speller.scalar, item.shape))
     rows, columns = (t.bracketed(size, t.MULTIPLICATIVE) for size in spelled)
@@ -239,7 +240,8 @@ def introduction(item: Input, notation: Notation) -> Prose:
     if item.count is not None:
         last = speller.scalar(item.count + notation.index_base - 1)
         heads = t.commas([speller.index(sympy.S.Zero), t.Op("…"), last])
-        lead = ("For each head ", t.equation(notation.scalar("head"), (t.EQUALS, heads)), ", let ")
+        index = t.equation(notation.scalar("head"), (t.EQUALS, heads))
+        lead = ("For each " if item.each else "For each head ", index, ", let ")
     if not item.meaning:
         return (*lead, member, " be given.")
     article = "" if item.meaning.startswith(_NO_ARTICLE) else "the "
