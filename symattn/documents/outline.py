@@ -30,6 +30,7 @@ from symattn.derivations import (
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
+from symattn.documents.costs import Costs, costs_shown
 from symattn.documents.shown import Shown
 from symattn.documents.unseeing import unseeing
 from symattn.documents.views import VIEWS
@@ -112,6 +113,8 @@ class Outline:
     notes: tuple[str, ...] = ()
     #: Whether the check is shown step by step.
     errors: bool = False
+    #: What the steps cost, where that is asked for.
+    costs: Costs | None = None
     #: What its tokens are about.
     story: str = ""
     #: The result in one formula, over what is given, where that is not too long.
@@ -165,6 +168,7 @@ def outline(shown: Shown) -> Outline:
         notation,
         tuple(shown.notes),
         shown.errors,
+        costs_shown(shown, notation) if shown.cost else None,
         derivation.story if is_first else "",
         in_one if is_first else None,
         shown.example if is_first and evaluation is not None else "",
@@ -691,6 +695,8 @@ def derivation_document(
         blocks.append(b.Break())
     if facts and outline.check is not None:
         blocks += _check(outline.check, outline.notation, outline.errors)
+    if outline.costs is not None:
+        blocks += [outline.costs.section(), b.Break()]
     for note in outline.notes:
         blocks.append(b.Paragraph(_note(note), "note"))
         blocks += [b.Break()] if cells is not None else []
