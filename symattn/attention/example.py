@@ -194,7 +194,7 @@ def _filled(
             ]
             given[item.name] = [one] * derivation.known_sizes["h"] if item.per_head else one
         elif item.per_head:
-            count = int(sympy.sympify(item.count).subs(known).subs(derivation.sizes))
+            count = int(sympy.sympify(item.count, strict=True).subs(known).subs(derivation.sizes))
             given[item.name] = [matrix(rows, columns) for _ in range(count)]
         else:
             given[item.name] = matrix(rows, columns)

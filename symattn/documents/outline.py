@@ -693,13 +693,7 @@ def derivation_document(
         if shows:
             blocks.append(b.Notebook(f'values["{section.name}"]', shows))
         blocks.append(b.Break())
-    if facts and outline.check is not None:
-        blocks += _check(outline.check, outline.notation, outline.errors)
-    if outline.costs is not None:
-        blocks += [outline.costs.section(), b.Break()]
-    for note in outline.notes:
-        blocks.append(b.Paragraph(_note(note), "note"))
-        blocks += [b.Break()] if cells is not None else []
+    blocks += _closing(outline, facts, cells is not None)
     return b.Document(outline.title, tuple(blocks))
 
 
@@ -714,6 +708,18 @@ def _opening(outline: Outline, facts: bool) -> Iterator[b.Block]:
         yield b.Paragraph(sizes_of(outline), "note")
     if outline.title or outline.story or outline.example or outline.sizes:
         yield b.Break()
+
+
+def _closing(outline: Outline, facts: bool, apart: bool) -> Iterator[b.Block]:
+    """What stands below the steps: NumPy's check, what they cost, and notes, which may be apart."""
+    if facts and outline.check is not None:
+        yield from _check(outline.check, outline.notation, outline.errors)
+    if outline.costs is not None:
+        yield from (outline.costs.section(), b.Break())
+    for note in outline.notes:
+        yield b.Paragraph(_note(note), "note")
+        if apart:
+            yield b.Break()
 
 
 def _is_in(line: Line, shows: Mapping[str, str]) -> bool:
