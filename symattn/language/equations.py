@@ -29,7 +29,7 @@ from symattn.grammar import (
 )
 from symattn.greek import in_ascii
 from symattn.language.composing import WEIGHTS, composed, cut
-from symattn.language.making import Maker
+from symattn.language.making import HIDDEN, Maker
 from symattn.language.shapes import KNOWN_SIZES, GivenShape, Shape, Unfit
 from symattn.language.sizes import (
     COUNTS,
@@ -47,9 +47,13 @@ from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.number import NumberSymbol
-from symattn.nodes.recurrence import Recurrence
+from symattn.nodes.operators import filling
+from symattn.nodes.recurrence import Recurrence, without_starts
 from symattn.nodes.written import CONSTANTS
 from symattn.step import HEAD, Input, Step
+
+#: What a state may begin at without being a matrix, beside −∞.
+_ZERO = Number(Fraction(0))
 
 #: What is known of an item by the name of its step, as the field's vocabulary says it.
 Facts = Mapping[str, Mapping[str, Any]]
@@ -75,7 +79,7 @@ def derivation_of(
     levels = {greek(name): level for name, level in (given or {}).items()}
     said = {greek(name): shape for name, shape in (shapes or {}).items()}
     text_read = _with_output(read_text(text, {*levels, *said}))
-    letters = Letters(families={greek(name): None for name in counts or {}})
+    letters = Letters(families={greek(name): HEADS[0] for name in counts or {}})
     equations = _collect(text_read, letters)
     _declare(text_read, said, letters)
     _kinds(text_read, levels, letters)
@@ -113,7 +117,7 @@ def _collect(text: Text, letters: Letters) -> list[Equation]:
             raise wrong(equation.place, f"{name} is made in line {first} already")
         elif left.head or left.indices or left.word or not _is_closed(equation.tree):
             letters.made[name] = equation
-            letters.families |= {name: None} if left.head else {}
+            letters.families |= {name: left.head} if left.head else {}
         elif name in COUNTS:
             letters.numbered[name] = _count(equation)
         else:
@@ -206,7 +210,7 @@ def _declare(text: Text, shapes: Mapping[str, GivenShape], letters: Letters) -> 
             written = f"{name}[{head}]" if head else name
             raise wrong(shape.place, f"the text makes {written}; write {written} : …")
         letters.declared[name] = tuple(_size(size, letters, shape.place) for size in shape.sizes)
-        letters.families |= {name: None} if shape.head else {}
+        letters.families |= {name: shape.head} if shape.head else {}
     for name, given in shapes.items():
         number = given in ("number", "scalar", ())
         if not number and not (isinstance(given, tuple | list) and len(given) == 2):
@@ -247,7 +251,7 @@ def _kinds(text: Text, levels: Mapping[str, int], letters: Letters) -> None:
         if name in letters.made or name in letters.declared:
             continue
         if "family" in found:
-            letters.families[name] = None
+            letters.families[name] = HEADS[0]
         other = name in letters.numbers or name in CONSTANTS or name in bound
         if is_small(name) and not other:
             size = name in letters.sizes or name in KNOWN_SIZES or name[:2] in ("d_", "n_")
@@ -255,7 +259,7 @@ def _kinds(text: Text, levels: Mapping[str, int], letters: Letters) -> None:
                 letters.kinds[name] = kind
     for name, level in levels.items():
         if level == 3 and name not in letters.made:
-            letters.families[name] = None
+            letters.families.setdefault(name, HEADS[0])
         elif level == 0 and name not in letters.made and name not in letters.declared:
             letters.kinds[name] = "scalar"
         elif level == 1 and name not in letters.declared:
@@ -421,8 +425,8 @@ def _begin(name: str, sizes: Sizes) -> None:
         return
     with _at(start):
         own = sizes.shape(start.tree)
-        if own is None and start.tree != Number(Fraction(0)):
-            raise Unfit(f"{name}[0] is a matrix, or 0")
+        if own is None and start.tree not in (_ZERO, HIDDEN):
+            raise Unfit(f"{name}[0] is a matrix, 0 or -inf")
         sizes.same_shape(own, state)
 
 
@@ -447,7 +451,8 @@ def _end(left: Left, count: int, found: Shape, sizes: Sizes) -> None:
             and dims.root(beside) in others
         ):
             dims.same(size, sizes.one)
-    if dims.root(count) not in others and dims.known(count) is None:
+    families = {dims.root(size) for letter, size in sizes.counts.items() if letter not in own}
+    if dims.root(count) not in others | families and dims.known(count) is None:
         index = left.head
         raise Unfit(
             f"nothing says how far {index} goes; it is the index of no row, such as K[{index}]"
@@ -519,8 +524,8 @@ class _Steps:
         return [replace(step, weights=step.symbol in shares) for step in self.steps]
 
     def _hides(self, expr: MatrixExpr) -> bool:
-        """Whether a matrix holds −∞, or is made of masks."""
-        parts = sympy.preorder_traversal(expr)
+        """Whether a matrix holds −∞, or is made of masks; a state may begin at −∞."""
+        parts = sympy.preorder_traversal(without_starts(expr))
         return sympy.S.NegativeInfinity in parts or self.maker.is_mask(expr)
 
     def _made(self, equation: Equation, count: sympy.Expr | None) -> MatrixExpr:
@@ -538,7 +543,8 @@ class _Steps:
                 return ByEntries(maker.entries(equation.tree, sized, left.indices), letter)
             expr, own = maker.build(equation.tree)
         if start is not None:
-            return Recurrence(expr, HEAD, count, start, letter)
+            maker.recurrences[left.name] = Recurrence(expr, HEAD, count, start, letter)
+            return maker.recurrences[left.name]
         if left.by_rows:
             return Concat(expr, HEAD, sized[0], 0)
         return sympy.ImmutableDenseMatrix([[expr]]) if own is None else expr
@@ -548,6 +554,8 @@ class _Steps:
         start = self.letters.starts.get(name)
         if start is None:
             return sympy.MatrixSymbol(f"{in_ascii(name)}_0", *sized)
+        if start.tree == HIDDEN:
+            return filling(sympy.S.NegativeInfinity, sized)
         with _at(start):
             value, own = self.maker.build(start.tree)
             return sympy.ZeroMatrix(*sized) if own is None else value
@@ -567,6 +575,8 @@ class _Steps:
             return
         symbol: MatrixExpr = sympy.MatrixSymbol(in_ascii(name), *self.sizes.sized(shape))
         if name in self.letters.families:
-            symbol = Head(symbol, HEAD)
+            symbol, index = Head(symbol, HEAD), self.letters.families[name]
             facts["count"] = self.sizes.size(self.sizes.count(name))
+            if index not in HEADS:
+                facts["each"] = index
         self.inputs[name] = Input(in_ascii(name), symbol, **facts)

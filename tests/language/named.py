@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import torch
@@ -32,6 +33,7 @@ from tests.language.literature import WORKS as LITERATURE
 
 Sizes: TypeAlias = Mapping[str, tuple[int, ...]]
 
+_CHUNKS: Sizes = dict.fromkeys("QKV", (2, 2, 2))
 _HEADS: Sizes = {"X": (4, 3), **{f"W_{x}": (2, 3, 2) for x in "QKV"}, "W_O": (4, 3)}
 
 
@@ -107,6 +109,21 @@ def _value_residual(g: Any) -> Tensor:
     return h + soft(h @ g.W_P, h @ g.W_R, causal(4)) @ mixed
 
 
+def _online(g: Any) -> Tensor:
+    """Algorithm 3 of Milakov and Gimelshein, one query and one key at a time, with the values."""
+    rows = []
+    for i in range(4):
+        most, total, out = torch.tensor(-math.inf, dtype=torch.float64), zeros(1), zeros(2)
+        for j in range(4):
+            score = g.Q[i] @ g.K[j] / math.sqrt(2)
+            new = torch.maximum(most, score)
+            total = total * torch.exp(most - new) + torch.exp(score - new)
+            out = out * torch.exp(most - new) + torch.exp(score - new) * g.V[j]
+            most = new
+        rows.append(out / total)
+    return torch.stack(rows)
+
+
 def _linear(g: Any) -> Tensor:
     q, k = f.elu(g.Q) + 1, f.elu(g.K) + 1
     likeness = torch.tril(q @ k.T)
@@ -154,6 +171,28 @@ def _delta(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, decay: Tensor) -> Tens
 def _deltanet(g: Any) -> Tensor:
     q, k = (f.normalize(f.silu(g.X @ w)) for w in (g.W_Q, g.W_K))
     return _delta(q, k, f.silu(g.X @ g.W_V), torch.sigmoid(g.X @ g.w), torch.ones(4, 1))
+
+
+def _linear_sums(g: Any) -> Tensor:
+    """Linear attention without a normaliser, decayed by γ where there is one, token by token."""
+    factor = getattr(g, "gamma", torch.ones(()))
+
+    def step(s: Tensor, t: int) -> tuple[Tensor, Tensor]:
+        s = factor * s + torch.outer(g.K[t], g.V[t])
+        return s, g.Q[t] @ s
+
+    return states(step, zeros(2, 2), 4)
+
+
+def _in_chunks(value: Any) -> Any:
+    """The outputs of a loop over the tokens of all chunks, one after another, in chunks again."""
+
+    def outputs(g: Any) -> Tensor:
+        given = {name: x for name, x in vars(g).items() if x is not None}
+        flat = {name: x.flatten(0, 1) if x.ndim == 3 else x for name, x in given.items()}
+        return value(SimpleNamespace(**flat)).unflatten(0, (2, 2))
+
+    return outputs
 
 
 def _lightning(g: Any) -> Tensor:
@@ -235,6 +274,7 @@ WORKS = (
     ),
     _same("linformer", "Linformer (Wang et al. 2020)"),
     _same("synthesizer", "dense Synthesizer (Tay et al. 2021)"),
+    _work("online-softmax", QKV, _online),
     _work("linear-recurrent", QKV, _linear),
     _work("retention", {**XQKV, "gamma": (1, 1)}, _retention, "gamma"),
     _work("retention-recurrent", {**XQKV, "gamma": (1, 1)}, _retention, "gamma"),
@@ -242,6 +282,18 @@ WORKS = (
     _work("mamba-2", {"X": (4, 3), "B": (4, 2), "C": (4, 2), "delta": (4, 1)}, _mamba),
     _work("mamba-2-dual", {"X": (4, 3), "B": (4, 2), "C": (4, 2), "delta": (4, 1)}, _mamba),
     _work("deltanet", {**XQKV, "w": (3, 1)}, _deltanet),
+    _work("linear-chunked", _CHUNKS, _in_chunks(_linear_sums)),
+    _work("retention-chunked", {**_CHUNKS, "gamma": (1, 1)}, _in_chunks(_linear_sums), "gamma"),
+    _work(
+        "mamba-2-chunked",
+        {"X": (2, 2, 3), "B": (2, 2, 2), "C": (2, 2, 2), "Delta": (2, 2, 1)},
+        _in_chunks(lambda g: _mamba(SimpleNamespace(**vars(g), delta=g.Delta))),
+    ),
+    _work(
+        "deltanet-chunked",
+        {**_CHUNKS, "B": (2, 2, 1)},
+        _in_chunks(lambda g: _delta(g.Q, g.K, g.V, g.B, torch.ones(4, 1))),
+    ),
     _work(
         "gated-deltanet",
         {**QKV, "alpha": (4, 1), "beta": (4, 1)},
