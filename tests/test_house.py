@@ -16,15 +16,15 @@ PACKAGE = ROOT / "symattn"
 KEPT = {
     # a class is marked: read, judged, kept, given points and written; functions of students graded;
     # inequalities and derivatives are theorems of Rocq; recurrences are proven by induction;
-    # attentions of papers go by name
-    "statements": 41_169,
-    "mentions of node classes outside nodes/": 502,
-    "classes over 150 statements": 3,
+    # attentions of papers go by name; states are handed on, chunked and counted, and theorems too
+    "statements": 41_641,
+    "mentions of node classes outside nodes/": 522,  # theorems of Rocq say recurrences
+    "classes over 150 statements": 4,
     "attributes stored outside __init__": 28,
     "functions of 30 statements or more": 14,
     "functions of 7 parameters or more": 7,
     "numbers set at module level": 188,  # limits of what strangers hand in, and of pools
-    "lines of JavaScript": 5_314,
+    "lines of JavaScript": 5_337,  # inverses in emitted programs
 }
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
