@@ -63,6 +63,15 @@ class Balls(Arithmetic):
 
         return rowwise(moved, x)
 
+    def share(self, part: Array, whole: Array) -> Array:
+        """A part beside which all others are 0 is the whole: exactly 1, where a ball would be wide.
+
+        Else a causal mask's first row would have its exact value asked for.
+        """
+        seen = ~self.equals(part, 0)
+        alone = seen & (seen.sum(axis=-1, keepdims=True) == 1)
+        return self.where(alone, arb(1), self.divide(part, whole))
+
     def threshold(self, x: Array) -> Array:
         """By τ = max_k (sum of the k largest − 1)/k, which no tie can upset.
 

@@ -184,7 +184,7 @@ class Arithmetic(Shapes):
         return np.asarray(a / b)
 
     def share(self, part: Array, whole: Array) -> Array:
-        """Non-negative parts over a sum that each is a part of: a quotient from 0 to 1."""
+        """Non-negative parts of each row over their sum: quotients from 0 to 1."""
         return self.divide(part, whole)
 
     def row_max(self, x: Array) -> Array:

@@ -129,6 +129,10 @@ class Exact(Arithmetic):
     def shift(self, x: Array) -> Array:
         return x
 
+    def share(self, part: Array, whole: Array) -> Array:
+        """Over a sum that is abbreviated first: SymPy would ask each quotient for its sign."""
+        return self.divide(part, self.kept(whole))
+
     def row_max(self, x: Array) -> Array:
         return of_rows(lambda row: Largest(*row), x)
 
