@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -40,7 +40,19 @@ AXES: Mapping[str, tuple[Any, ...]] = {
     "tie": (None, "query-key", "key-value"),
     "latent": (False, True, "absorbed"),
     "query_latent": (False, True),
-    "projection_bias": (None, True),
+    "projection_bias": (None, True, ["Q", "K", "V"], ["O"], ["G"]),
+    "norm": (
+        None,
+        "rms",
+        {"rms": {"eps": "1/3", "gain": True, "joined": True}},
+        {"layer": {"eps": "1/4", "gain": "head", "shift": "head"}},
+        {"l2": {"eps": "1/2", "gain": "one-plus", "rotated": True}},
+        {"Q": "l2", "K": {"rms": {"eps": 1, "shift": True, "joined": True, "rotated": True}}},
+        {"Q_latent": "rms", "latent": {"layer": {"eps": 1, "gain": "one-plus", "shift": True}}},
+        {"V": {"rms": {"eps": 1}}, "output": {"rms": {"eps": 1, "gain": True}}},
+        {"V": {"l2": {"eps": 1, "joined": True}}, "output": {"layer": {"eps": 2, "joined": True}}},
+        {"concat": {"rms": {"eps": "1/5", "gain": True}}},
+    ),
     "positions": (
         None,
         "sinusoidal",
@@ -100,6 +112,7 @@ AXES: Mapping[str, tuple[Any, ...]] = {
     "unfold": (False, True, "plain"),
     "heads": (None, 2, 4, 1, "h"),
     "kv_heads": (None, 1, 2, "g"),
+    "output_gate": (None, "sigmoid", "silu", {"sigmoid": {"headwise": True}}, "softplus"),
     "output_projection": (None, True),
     "output_form": ("concat", "sum"),
 }
@@ -408,10 +421,14 @@ class Reference:
 
     def result(self) -> Any:
         """The last matrix; heads that are not joined yet stand side by side all the same."""
-        heads = [self._head(head) for head in range(self._heads)]
+        weighted = [self._head(head) for head in range(self._heads)]
+        heads = [
+            self._gated(self._normed("output", weighted.__getitem__, k), k)
+            for k in range(self._heads)
+        ]
         if self.spec.get("output_form") == "sum":
             return sum(out @ self._of("W_O", k) for k, out in enumerate(heads)) + self._bias("b_O")
-        joined = self.xp.concatenate(heads, 1)
+        joined = self._normed("concat", lambda _: self.xp.concatenate(heads, 1))
         if self.spec.get("output_projection"):
             return joined @ self._of("W_O") + self._bias("b_O")
         return joined
@@ -476,7 +493,9 @@ class Reference:
         """What queries are projected from, and keys."""
         x = self._tokens()
         memory = self._of("memory") if "memory" in self.given else x
-        return (x @ self._of("W_DQ") if self.spec.get("query_latent") else x), memory
+        if not self.spec.get("query_latent"):
+            return x, memory
+        return self._normed("Q_latent", lambda _: x @ self._of("W_DQ")), memory
 
     def _projected(self, name: str, x: Any, which: int) -> Any:
         return x @ self._of(f"W_{name}", which) + self._bias(f"b_{name}", which)
@@ -500,7 +519,9 @@ class Reference:
         else:
             x, memory = self._sequences()
             query = self._projected("Q", x, head)
-            memory = self._after("latent_past", memory @ self._of("W_D")) if latent else memory
+            if latent:
+                rows = self._after("latent_past", memory @ self._of("W_D"))
+                memory = self._normed("latent", lambda _: rows)
             key = query if tie == "query-key" else self._projected("K", memory, group)
             value = key if tie == "key-value" else self._projected("V", memory, group)
         if latent:
@@ -508,8 +529,62 @@ class Reference:
         key = self._after("K_past", key, head if tie == "query-key" else group)
         return query, key, key if tie == "key-value" else self._after("V_past", value, group)
 
+    def _normed(
+        self, name: str, made: Callable[[int], Any], head: int = 0, rotated: bool = False
+    ) -> Any:
+        """What is made for a head, its rows normalised if they are at this place."""
+        kind, options = _norms(self.spec.get("norm")).get(name, ("", {}))
+        if not kind or bool(options.get("rotated")) is not rotated:
+            return made(head)
+        own = name in ("K", "V") and (name, self.spec.get("tie")) != ("K", "query-key")
+        share = self._heads // self._groups if own else 1
+        rows, place, width = made(head), head // share, made(head).shape[1]
+        if options.get("joined"):
+            rows = self.xp.concatenate([made(k) for k in range(0, self._heads, share)], 1)
+        if kind == "layer":
+            rows = rows - (rows.sum(-1) / rows.shape[1])[:, None]
+        square = (rows * rows).sum(-1) / (1 if kind == "l2" else rows.shape[1])
+        root = self.xp.sqrt(square + float(Fraction(options.get("eps", 0))))[:, None]
+        if not plain(root).all():
+            raise NoValueError
+        out = rows / root
+        if options.get("joined"):
+            out = out[:, place * width : (place + 1) * width]
+        if options.get("gain"):
+            out = out * (self._of(f"g_{name}", place) + (options["gain"] == "one-plus"))
+        return out + self._bias(f"s_{name}", place)
+
+    def _gated(self, rows: Any, head: int) -> Any:
+        """A head's output times its gate."""
+        kind, _ = _named(self.spec.get("output_gate"))
+        if not kind:
+            return rows
+        x = self._tokens() @ self._of("W_G", head) + self._bias("b_G", head)
+        sigmoid = 1 / (1 + self.xp.exp(-x))
+        gates = {"sigmoid": sigmoid, "silu": x * sigmoid, "softplus": self.xp.log1p(self.xp.exp(x))}
+        return rows * gates[kind]
+
     def _head(self, head: int) -> Any:
-        query, key, value = self._vectors(head)
+        query, key = (
+            self._normed(name, _picked(self._compared, at), head, rotated=True)
+            for at, name in enumerate("QK")
+        )
+        value = self._normed("V", _picked(self._vectors, 2), head)
+        kind = self.spec.get("feature_map")
+        if kind is not None:
+            query, key = self._features(query, kind), self._features(key, kind)
+        out = self._scores(query, key, head) * _scale(self.spec.get("scale", True), query.shape[1])
+        cap = self.spec.get("soft_cap")
+        if cap is not None:
+            bound = float(Fraction(cap))
+            out = bound * self.xp.tanh(out / bound)
+        return self._weights(out + self._positional(tuple(out.shape), head), head) @ value
+
+    def _compared(self, head: int) -> tuple[Any, Any]:
+        """Queries and keys of one head, turned where they are."""
+        query, key = (
+            self._normed(name, _picked(self._vectors, at), head) for at, name in enumerate("QK")
+        )
         scheme, options = _named(self.spec.get("positions"))
         if scheme == "rotary":
             turned = (query, key) if not options.get("decoupled") else self._apart(head)
@@ -523,15 +598,7 @@ class Reference:
                 if turned[0] is query
                 else (self.xp.concatenate(pair, 1) for pair in ((query, asked), (key, offered)))
             )
-        kind = self.spec.get("feature_map")
-        if kind is not None:
-            query, key = self._features(query, kind), self._features(key, kind)
-        out = self._scores(query, key, head) * _scale(self.spec.get("scale", True), query.shape[1])
-        cap = self.spec.get("soft_cap")
-        if cap is not None:
-            bound = float(Fraction(cap))
-            out = bound * self.xp.tanh(out / bound)
-        return self._weights(out + self._positional(tuple(out.shape), head), head) @ value
+        return query, key
 
     def _apart(self, head: int) -> tuple[Any, Any]:
         """DeepSeek-V2, eq. 14 and 15: what carries the positions alone, before it is turned."""
@@ -698,6 +765,19 @@ def _named(value: Any) -> tuple[str, Any]:
     return value or "", {}
 
 
+def _picked(made: Callable[[int], tuple[Any, ...]], at: int) -> Callable[[int], Any]:
+    """One of several things that are made for a head."""
+    return lambda head: made(head)[at]
+
+
+def _norms(value: Any) -> dict[str, tuple[str, Any]]:
+    """The norms by what they are of: queries and keys, where nothing is named."""
+    kinds = ("rms", "layer", "l2")
+    if value and (value in kinds or next(iter(value)) in kinds):
+        value = {"Q": value, "K": value}
+    return {name: _named(norm) for name, norm in (value or {}).items()}
+
+
 def _listed(value: Any) -> Sequence[Any]:
     return [] if value is None else value if isinstance(value, list) else [value]
 
@@ -748,6 +828,8 @@ def choices_of(attention: Attention) -> Spec:
         "scale": "d_k^(-1/4)" if getattr(scale, "free_symbols", ()) else scale,
         "positions": named(attention.positions),
         "bias": bias,
+        "norm": {name: named(norm) for name, norm in attention.norm},
+        "output_gate": named(attention.output_gate),
         "mask": [table(pair) for pair in attention.mask],
         "soft_cap": attention.soft_cap and str(attention.soft_cap),
     }

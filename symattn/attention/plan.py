@@ -23,8 +23,14 @@ BOTH_SCALE = d_k ** sympy.Rational(-1, 4)
 #: How a softmax is taken apart: e^z as by hand, or e^(z − row maximum) as in floating point.
 PLAIN, SHIFTED = "plain", "shifted"
 
-#: The parameter of a mask that is a matrix: one for all heads, or one for each.
+#: The parameter of a mask that is a matrix, or of a gain: one for all heads, or one for each.
 PER_HEAD = "head"
+
+#: A gain that is 1 plus what is learned.
+ONE_PLUS = "one-plus"
+
+#: The projections that may have a bias, by their letters.
+BIASED = ("Q", "K", "V", "G", "O")
 
 #: The masks that are a matrix somebody gives, and the input that holds it.
 MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
@@ -37,8 +43,9 @@ SOURCES = ("given", "self", "cross", "bare")
 class Plan(Changed):
     """The choice on each axis; see `symattn.attention.spec.Attention` for what they mean.
 
-    Steps are taken by a plan that `Attention.settled` has left nothing open in. `positions` and
-    `bias` are a name with its options, `mask` is names with their parameters, in tuples all.
+    Steps are taken by a plan that `Attention.settled` has left nothing open in. `positions`,
+    `bias` and `output_gate` are a name with its options, `mask` is names with their parameters,
+    `norm` is names of steps with a name with its options, in tuples all.
     """
 
     source: str | None = None
@@ -46,7 +53,8 @@ class Plan(Changed):
     tie: str | None = None
     latent: bool | str = False
     query_latent: bool = False
-    projection_bias: bool | None = None
+    projection_bias: Setting = None
+    norm: Setting = ()
     positions: Setting = None
     cache: bool = False
     score: str = "dot"
@@ -59,6 +67,7 @@ class Plan(Changed):
     unfold: bool | str = False
     heads: int | str | None = None
     kv_heads: int | str | None = None
+    output_gate: Setting = None
     output_projection: bool | None = None
     output_form: str = "concat"
 
@@ -71,7 +80,9 @@ class Plan(Changed):
     def facts(self) -> frozenset[str]:
         """In words, the choices by which steps are taken or left out."""
         positions = self.positions[0] if self.positions else ""
-        own = self.tie != "query-key" or self.cache or self.decoupled
+        norms = {name: self.norm_of(name) for name, _ in self.norm}
+        apart = any(name in "QK" and not norm.get("rotated") for name, norm in norms.items())
+        own = self.tie != "query-key" or self.cache or self.decoupled or apart
         words = {
             str(self.source): True,
             "projected": self.source in ("self", "cross"),
@@ -87,11 +98,40 @@ class Plan(Changed):
             "decoupled": self.decoupled,
             "turned-key": positions == "rotary" and own,
             "soft-cap": self.soft_cap is not None,
+            **{
+                f"{name}-{norm['kind']}{'-rotated' * bool(norm.get('rotated'))}": True
+                for name, norm in norms.items()
+            },
+            "gated": self.output_gate is not None,
             "heads": self.heads is not None,
             "sum": self.heads is not None and self.output_form == "sum",
             "projection": self.output_projection,
         }
         return frozenset(word for word, holds in words.items() if holds)
+
+    @property
+    def projections(self) -> frozenset[str]:
+        """The letters of the projections that there are."""
+        projected = self.source in ("self", "cross")
+        there = {
+            "Q": projected,
+            "K": projected and not self.absorbed and self.tie != "query-key",
+            "V": projected and not self.absorbed and self.tie != "key-value",
+            "G": self.output_gate is not None,
+            "O": self.output_projection,
+        }
+        return frozenset(letter for letter, holds in there.items() if holds)
+
+    @property
+    def biases(self) -> frozenset[str]:
+        """The letters of the projections to which a bias is added."""
+        said = self.projection_bias
+        return self.projections & set(BIASED if said is True else said or ())
+
+    def norm_of(self, name: str) -> dict[str, Setting]:
+        """The kind and the options of the norm of a step; empty where it has none."""
+        kind, options = dict(self.norm).get(name, ("", ()))
+        return {"kind": kind, **dict(options)} if kind else {}
 
     @property
     def rotary(self) -> dict[str, Setting] | None:

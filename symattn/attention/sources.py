@@ -8,6 +8,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import Builder, Choice, Line
+from symattn.attention.norms import norm_lines
 from symattn.attention.plan import d_model, n
 from symattn.attention.words import PAPER, Word
 from symattn.nodes.heads import Stacked
@@ -53,12 +54,15 @@ SOURCE_LINES: tuple[Line, ...] = (
     Line("placed", "X + positions", when="added"),
     Line("memory", when="cross"),
     Line("Q_latent", "tokens W_DQ", when="query-latent"),
+    *norm_lines("Q_latent", "Q_latent"),
     Line("Q", "tokens W_Q + b_Q", when="projected"),
+    *norm_lines("Q", "Q"),
     Line("latent", "memory W_D", when="latent"),
     Line("latent_cached", "latent_past, latent", when="latent cache", node=Stacked),
+    *norm_lines("latent", "own_latent"),
     Line("W_K", when="absorbed"),
     Line("W_V", when="absorbed -value-is-key"),
-    Line("Q_absorbed", "Q W_K^T", when="absorbed"),
+    Line("Q_absorbed", "own_query W_K^T", when="absorbed"),
     Line("K", "memory W_K + b_K", when="projected -absorbed -key-is-query"),
     Line("V", "memory W_V + b_V", when="projected -absorbed -value-is-key"),
     Line("Q_position", "tokens W_QR", when="decoupled"),
@@ -66,10 +70,14 @@ SOURCE_LINES: tuple[Line, ...] = (
     Line("K_position_cached", "K_position_past, K_position", when="decoupled cache", node=Stacked),
     Line("K_cached", "K_past, new_key", when="cache -latent", node=Stacked),
     Line("V_cached", "V_past, V", when="cache -latent -value-is-key", node=Stacked),
+    *norm_lines("K", "own_key"),
+    *norm_lines("V", "values"),
     Line("Q_rotated", "turned_query", when="rotary", node=_turned_query),
     Line("K_rotated", "turned_key", when="turned-key", node=_turned),
     Line("Q_joined", "content_query, Q_rotated", when="decoupled", node=_beside),
     Line("K_joined", "content_key, K_rotated", when="decoupled", node=_beside),
+    *norm_lines("Q", "query", rotated=True),
+    *norm_lines("K", "key", rotated=True),
 )
 
 #: The choices of the positions axis. Rotary positions turn queries and keys; what the others make

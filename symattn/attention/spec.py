@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symattn.arguments import choice, table, words
 from symattn.attention.plan import (
+    BIASED,
     BOTH_SCALE,
     DEFAULT_SCALE,
     MATRIX_MASKS,
@@ -25,10 +26,10 @@ from symattn.errors import SymattnError, quote
 
 if TYPE_CHECKING:  # start-up time, as the imports in functions: the choices need all nodes
     from symattn.derivations import Derivation
+    from symattn.nodes.arguments import Setting
 
 Source: TypeAlias = Literal["given", "self", "cross", "bare"]
 
-_BIASES = {"b_Q", "b_K", "b_V", "b_O"}
 PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
 
 
@@ -43,7 +44,12 @@ class Attention(Plan):
       ``key-value`` (V is K); `latent`: keys and values from one compressed latent, which may be
       ``absorbed`` (queries compared with the latent itself); `query_latent`: queries from a latent
       of their own; `cache`: keys and values of earlier tokens (the latent, if there is one) before
-      the new ones; `projection_bias`: bias vectors.
+      the new ones; `projection_bias`: bias vectors, all of them or those listed, ``["Q", "K"]``.
+    - `norm`: ``rms``, ``layer`` or ``l2`` of queries and keys, or a table of norms by the steps
+      they are of: ``{"Q": "rms", "V": {"rms": {"gain": True}}}`` (Q, K, V, latent, Q_latent,
+      output, concat). Options: `eps`; `gain` (True, ``head``: one for each head, ``one-plus``: 1
+      and what is learned) and `shift`; `joined`: over the row of all heads; `rotated`: after the
+      rotation.
     - `positions`: ``sinusoidal`` or ``learned`` (added to X), ``rotary`` (turns Q and K), or a
       table such as ``{"rotary": {"pairing": "half"}}``; ``{"rotary": {"decoupled": True}}`` turns
       a part of its own of each query and one key for all heads, appended to Q and K.
@@ -64,6 +70,8 @@ class Attention(Plan):
       as by hand, which overflows in floating point).
     - `heads`: None for one unnumbered head, a number, or ``"h"``; `kv_heads`: fewer key/value
       heads, shared by groups of query heads.
+    - `output_gate`: ``sigmoid``, ``silu`` or ``softplus`` of X W_G, which multiplies each head's
+      output entry by entry, or as one number: ``{"sigmoid": {"headwise": True}}``.
     - `output_projection`: whether W_O follows (None: if it is given); `output_form`: ``concat``
       or ``sum`` (Σ O⁽ⁱ⁾ W_O⁽ⁱ⁾).
 
@@ -199,13 +207,16 @@ class Attention(Plan):
             "embedded": embedded,
             "latent": latent,
             "query_latent": query_latent,
-            "projection_bias": bool(names & _BIASES) if biased is None else biased,
+            "projection_bias": _biases_in(names) if biased is None else biased,
+            "norm": tuple((name, _vectors_in(names, name, norm)) for name, norm in self.norm),
             "cache": self.cache or bool(names & PASTS),
             "unfold": unfolding(self.unfold or bool({"row_max", "exp", "exp_sum"} & names)),
             "output_projection": projection,
         }
         if "bias" in names and self.bias is None:
             decided["bias"] = ("given", ())
+        if "W_G" in names and self.output_gate is None:
+            decided["output_gate"] = ("sigmoid", ())
         if "masked" in names and not self.mask:
             decided["mask"] = (("causal", True),)  # any mask: what leads to `masked` is cut off
         if "scaled" in names and self.scale is None:
@@ -227,6 +238,18 @@ def inferred_source(names: Collection[str], embedded: bool = False, projected: b
     if "X" in names or embedded:
         return "cross" if {"K", "V"} & set(names) and "W_K" not in names else "self"
     return "self" if projected else "given"
+
+
+def _biases_in(names: Collection[str]) -> tuple[str, ...]:
+    """The letters of the biases that are given."""
+    return tuple(letter for letter in BIASED if f"b_{letter}" in names)
+
+
+def _vectors_in(names: Collection[str], step: str, norm: Setting) -> Setting:
+    """The norm of a step, with a gain and a shift if they are given."""
+    kind, options = norm
+    given = {word: True for word in ("gain", "shift") if f"{word[0]}_{step}" in names}
+    return kind, tuple({**given, **dict(options)}.items())
 
 
 def _needs_x(spec: Attention) -> bool:

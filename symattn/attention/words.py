@@ -16,6 +16,7 @@ PAPER = "Vaswani et al. 2017, section "
 
 _LATENT = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2"
 _DECOUPLED = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.3"
+_GATE = "Qiu et al. 2025, section 2.2"
 _BACKWARD = "Dao et al. 2022, appendix B.2"
 
 #: What a word knows of its matrix wherever that stands, as an `Item` does.
@@ -157,6 +158,15 @@ COMMON: tuple[Word, ...] = (
     Word("b_K", "b_K", title="key bias", learned=True, rows=1, columns=d_k, grouped=True),
     Word("b_V", "b_V", title="value bias", learned=True, rows=1, columns=d_v, grouped=True),
     Word("b_O", "b_O", title="output bias", learned=True, shared=True, rows=1, columns=d_out),
+    Word(
+        "W_G",
+        "W_G",
+        title="gate projection matrix",
+        learned=True,
+        rows="sequence.columns",
+        columns="weighted.columns",
+    ),
+    Word("b_G", "b_G", title="gate bias", learned=True, rows=1, columns="weighted.columns"),
     Word(
         "W_D",
         "W_D",
@@ -485,6 +495,31 @@ COMMON: tuple[Word, ...] = (
         why="For each query, the output is the sum of the values, weighted by that query's "
         "attention weights.",
         source=f"{PAPER}3.2.2",
+    ),
+    Word(
+        "gate_scores",
+        "Z_G",
+        title="scores of the gate",
+        rule="projection",
+        why="The projection gives each token numbers that say how much of the output is let "
+        "through.",
+        source=_GATE,
+    ),
+    Word(
+        "gate",
+        "G_O",
+        title="gate",
+        rule="activation",
+        why="The gate depends on the query's own token, not on those attended to.",
+        source=_GATE,
+    ),
+    Word(
+        "output_gated",
+        "O_gate",
+        title="gated output",
+        rule="gating",
+        why="What a token does not need of the output is multiplied by nearly 0.",
+        source=_GATE,
     ),
     Word(
         "concat",

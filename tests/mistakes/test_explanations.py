@@ -21,6 +21,7 @@ from tests.benchmarks.explaining_rates import (
     random_rows,
 )
 from tests.checking import check, toml, verdicts
+from tests.mistakes.normed import CASES as NORMED
 from tests.mistakes.single import BIAS, CASES, MASK, USUAL, Array, D, K, Q, V, Ways, work
 from tests.oracle import softmax
 from tests.positions import turned, waves
@@ -226,6 +227,7 @@ OTHERS: dict[str, tuple[dict[str, Any], ...]] = {
         from_scores(row_max=_TOP, exp=_LOW, exp_sum=_LOW_SUMS),
         from_scores(row_max=_TOP, exp=_POWERS, exp_sum=_SUMS),
     ),
+    **NORMED,
 }
 
 
