@@ -49,12 +49,13 @@ class Line:
 class Choice:
     """A row of an axis: the steps it takes, and the words of the matrices that only it has.
 
-    `options` may be said of it besides its name.
+    `options` may be said of it besides its name, of which `reads` reads those that are no numbers.
     """
 
     lines: tuple[Line, ...] = ()
     words: tuple[Word, ...] = ()
     options: tuple[str, ...] = ()
+    reads: Mapping[str, Callable[[object], Setting]] = field(default_factory=dict)
 
 
 @dataclass
@@ -135,7 +136,7 @@ class Builder:
     def _size(self, size: Setting) -> sympy.Expr:
         """A size of an input, which may be that of another matrix, or made when it is asked for."""
         if not isinstance(size, str):
-            return size() if callable(size) else size
+            return size(self) if callable(size) else size
         name, _, axis = size.partition(".")
         rows, columns = shape_of(self.first(name))
         return columns if axis == "columns" else rows
@@ -223,6 +224,11 @@ def _roles(plan: Plan) -> Mapping[str, tuple[str, ...]]:
         "content_query": ("Q_absorbed", "Q"),
         "turned_key": ("K_position_cached", "K_position", *own, "Q"),
         "turned_query": ("Q_position", "Q"),
+        "one_axis": ("frequencies_scaled", "frequencies"),
+        "all_axes": ("frequencies_axes", "frequencies_scaled", "frequencies"),
+        "key_angles": ("key_angles", "query_angles"),
+        "key_cos": ("key_cos", "query_cos"),
+        "key_sin": ("key_sin", "query_sin"),
         "query": (*scored, "Q_joined", "Q_rotated", "Q_absorbed", "Q", *x),
         "key": (
             *("K_scaled", "K_features", *scored, "K_joined", "K_rotated"),

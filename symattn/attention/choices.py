@@ -139,7 +139,12 @@ def _named(name: str, value: Setting) -> tuple[str, tuple[tuple[str, Setting], .
     if not isinstance(options, Mapping):
         raise SymattnError(f"{name}: the options of {chosen} have to be a table")
     check_options(name, chosen, options)
-    return chosen, tuple((option, _frozen(held)) for option, held in options.items())
+    known_options = AXES[name][chosen]
+    reads = known_options.reads
+    return chosen, tuple(
+        (option, reads[option](held) if option in reads else _frozen(held))
+        for option, held in options.items()
+    )
 
 
 def _masks(value: Setting) -> tuple[tuple[str, Setting], ...]:
