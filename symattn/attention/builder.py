@@ -49,13 +49,15 @@ class Line:
 class Choice:
     """A row of an axis: the steps it takes, and the words of the matrices that only it has.
 
-    `options` may be said of it besides its name, of which `reads` reads those that are no numbers.
+    `options` may be said of it besides its name; `reads` reads those that are no numbers, and
+    `check` refuses those that mean nothing together.
     """
 
     lines: tuple[Line, ...] = ()
     words: tuple[Word, ...] = ()
     options: tuple[str, ...] = ()
     reads: Mapping[str, Callable[[object], Setting]] = field(default_factory=dict)
+    check: Callable[[Mapping[str, Setting]], None] | None = None
 
 
 @dataclass

@@ -23,6 +23,7 @@ from symattn.attention.builder import Builder
 from symattn.attention.words import Word
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.arguments import Setting
+from symattn.nodes.arguments import whole as size
 from symattn.nodes.base import shape_of
 from symattn.nodes.defined import COLUMN_NUMBER, ROW_NUMBER, Counted, WherePlaced
 from symattn.nodes.entrywise import EntryQuotient, Entrywise
@@ -143,16 +144,107 @@ def read_scaling(value: object) -> tuple[tuple[str, Setting], ...]:
     }
     if kind in ("yarn", "longrope") and not {"factor", "max_position_embeddings"} & set(read):
         raise SymattnError(f"{where}: {kind} needs factor, or max_position_embeddings")
-    if read.get("low_freq_factor", 0) != 0 and not _below(read):
-        raise SymattnError(f"{where}: low_freq_factor has to be less than high_freq_factor")
+    _check_order(read, where)
     return (("rope_type", kind), *read.items())
 
 
 _KINDS = (*_TYPES, "mrope")
 
+#: YaRN's usual bounds, Peng et al. 2023, section 3.2: its α and β.
+_BETAS = sympy.S.One, sympy.Integer(32)
 
-def _below(read: Mapping[str, sympy.Expr]) -> bool:
-    return bool(ordered(read["low_freq_factor"], read["high_freq_factor"]) < 0)
+
+def _yes(option: str) -> Callable[[object], bool]:
+    """A reader of an option that is said or left out."""
+
+    def read(value: object) -> bool:
+        if value is not True:
+            raise SymattnError(f"positions: {option} = {quote(value)}: say true, or leave it out")
+        return True
+
+    return read
+
+
+def _one_of(option: str, known: tuple[str, ...]) -> Callable[[object], str]:
+    """A reader of an option that is a word."""
+    return lambda value: choice(value, f"positions: {option}", known)
+
+
+#: How the options that are no numbers are read.
+READS: Mapping[str, Callable[[object], Setting]] = {
+    **{option: _yes(option) for option in ("frequencies", "position_ids", "caches")},
+    "scaling": read_scaling,
+    "sections": read_sections,
+    "layout": _one_of("layout", LAYOUTS),
+    "part": _one_of("part", ("first", "last")),
+}
+
+#: What an option leaves nothing to say to.
+_IDLE: Mapping[str, tuple[str, ...]] = {
+    "caches": (*("frequencies", "scaling", "sections", "layout", "position_ids", "base", "start"),),
+    "frequencies": ("base", "sections", "layout"),
+    "position_ids": ("start",),
+    "sections": ("start", "dims"),
+}
+
+
+def check(options: Mapping[str, Setting]) -> None:
+    """Refuse options that mean nothing together. Raises `SymattnError`."""
+    scaling = dict(options.get("scaling", ()))
+    said = {*options} | ({"sections"} if "mrope_section" in scaling else set())
+    for option, others in _IDLE.items():
+        idle = next((other for other in others if other in options), None)
+        if option in said and idle is not None:
+            raise SymattnError(f"positions: {option} leaves nothing to {idle}; leave {idle} out")
+    kind = scaling.get("rope_type", "default")
+    sections = options.get("sections", scaling.get("mrope_section", ()))
+    rules: tuple[tuple[bool, str], ...] = (
+        ("layout" in said and not sections, "layout: say sections, which it lays out"),
+        (
+            "mrope_section" in scaling and bool({"sections", "layout"} & {*options}),
+            "sections: the scaling has mrope_section; say one of them",
+        ),
+        (
+            options.get("layout") == "alternating" and len({*sections}) > 1,
+            "layout: alternating sections are of one size",
+        ),
+        (
+            kind in ("dynamic", "longrope") and bool({"position_ids", "sections"} & said),
+            f"scaling: {kind} depends on the length, which positions that are given do not tell",
+        ),
+        (
+            "base" in said and "rope_theta" in scaling,
+            "base: the scaling has rope_theta; say one of them",
+        ),
+        (
+            "frequencies" in said and (kind == "yarn" or "rope_theta" in scaling),
+            "frequencies: they are given, so nothing has a base; leave rope_theta and yarn out",
+        ),
+        (
+            "dims" in said and "short_factor" in scaling,
+            "dims: the lists of factors say how many columns turn; leave dims out",
+        ),
+        (
+            len(scaling.get("short_factor", ())) != len(scaling.get("long_factor", ())),
+            "scaling: short_factor and long_factor have to be of one length",
+        ),
+    )
+    for wrong, why in rules:
+        if wrong:
+            raise SymattnError(f"positions: {why}")
+
+
+def _check_order(read: Mapping[str, Any], where: str) -> None:
+    """Refuse bounds that are the wrong way round."""
+    orders = (
+        ("low_freq_factor", "high_freq_factor", sympy.S.One, sympy.oo),
+        ("beta_slow", "beta_fast", *_BETAS),
+    )
+    for low, high, usual, most in orders:
+        if {low, high} & {*read} and ordered(read.get(low, usual), read.get(high, most)) >= 0:
+            raise SymattnError(f"{where}: {low} has to be less than {high}")
+    if ordered(read.get("partial_rotary_factor", sympy.S.One), sympy.S.One) > 0:
+        raise SymattnError(f"{where}: partial_rotary_factor has to be 1 at most")
 
 
 # ---- what is turned, and by what ---------------------------------------------------------------
@@ -175,7 +267,7 @@ class Rope:
         """How many columns turn."""
         listed = sum(self.sections) or len(self.scaling.get("short_factor", ()))
         usual = 2 * listed if listed else shape_of(self.b.first("turned_query"))[1]
-        return sympy.sympify(self.options.get("dims", usual), strict=True)
+        return size(self.options.get("dims", usual), "Rotary", "dims", 2)
 
     @property
     def base(self) -> sympy.Expr:
@@ -191,7 +283,7 @@ class Rope:
     @property
     def start(self) -> sympy.Expr:
         """The position of the first key."""
-        return sympy.sympify(self.options.get("start", 0), strict=True)
+        return size(self.options.get("start", 0), "Rotary", "start")
 
     @property
     def length(self) -> sympy.Expr:
@@ -213,8 +305,8 @@ class Rope:
     @property
     def betas(self) -> tuple[sympy.Expr, sympy.Expr]:
         """YaRN's full turns below which a pair is slowed down, and above which it is not."""
-        slow = self.scaling.get("beta_slow", sympy.S.One)
-        return slow, self.scaling.get("beta_fast", sympy.Integer(32))
+        slow, fast = _BETAS
+        return self.scaling.get("beta_slow", slow), self.scaling.get("beta_fast", fast)
 
     @property
     def attention_factor(self) -> sympy.Expr:

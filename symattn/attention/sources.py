@@ -118,6 +118,7 @@ POSITIONS: Mapping[str, Choice] = {
             *rope.WORDS,
         ),
         options=("pairing", "base", "dims", "start", "decoupled", *sorted(STEPWISE)),
-        reads={"scaling": rope.read_scaling, "sections": rope.read_sections},
+        reads=rope.READS,
+        check=rope.check,
     ),
 }
