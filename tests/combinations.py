@@ -774,7 +774,14 @@ def choices_of(attention: Attention) -> Spec:
         return value
 
     def named(value: Any) -> Any:
-        return value and {value[0]: dict(value[1])}
+        options = dict(value[1]) if value else {}
+        if "scaling" in options:
+            said = dict(options["scaling"])
+            options["scaling"] = {
+                key: one if isinstance(one, str | tuple) else float(one)
+                for key, one in said.items()
+            }
+        return value and {value[0]: options}
 
     scale: Any = attention.scale
     if scale is None or scale == DEFAULT_SCALE:

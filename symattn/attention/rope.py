@@ -566,7 +566,7 @@ WORDS: tuple[Word, ...] = (
     Word(
         "position_ids",
         "P_n",
-        title="positions of the queries",
+        title="positions",
         shared=True,
         fixed=True,
         rule="positions",
