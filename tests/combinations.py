@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from symattn import Attention, Derivation, SymattnError
 from symattn.attention.plan import DEFAULT_SCALE
-from tests.positions import position_bucket, waves
+from tests.positions import frequencies, pair_axes, position_bucket, waves
 
 Array: TypeAlias = NDArray[Any]
 Spec: TypeAlias = dict[str, Any]
@@ -64,6 +64,18 @@ AXES: Mapping[str, tuple[Any, ...]] = {
         {"sinusoidal": {"base": 100, "start": 2}},
         {"rotary": {"decoupled": True}},
         {"rotary": {"decoupled": True, "pairing": "half", "base": 100, "start": 1}},
+        {
+            "rotary": {
+                "pairing": "half",
+                "scaling": {
+                    **{"rope_type": "llama3", "factor": 2, "low_freq_factor": 1},
+                    **{"high_freq_factor": 4, "original_max_position_embeddings": 8},
+                },
+            }
+        },
+        {"rotary": {"sections": [1, 1], "layout": "interleaved"}},
+        {"rotary": {"caches": True, "pairing": "half"}},
+        {"rotary": {"frequencies": True, "dims": 2, "part": "last", "start": 1}},
     ),
     "cache": (False, True),
     "score": ("dot", "cosine", "general", "additive", "distance", "shaw", "transformer-xl"),
@@ -589,9 +601,12 @@ class Reference:
         if scheme == "rotary":
             turned = (query, key) if not options.get("decoupled") else self._apart(head)
             first = options.get("start", 0)
+            apart = self.spec.get("cache") or self.spec.get("source") in ("given", "cross")
             asked, offered = (
-                self._turned(x, first + past, options)
-                for x, past in zip(turned, (self._past, 0), strict=True)
+                self._turned(x, self._waves(len(x), first + past, options, which))
+                for x, past, which in zip(
+                    turned, (self._past, 0), ("query", "key" if apart else "query"), strict=True
+                )
             )
             query, key = (
                 (asked, offered)
@@ -605,18 +620,42 @@ class Reference:
         x, memory = self._sequences()
         return x @ self._of("W_QR", head), self._after("K_position_past", memory @ self._of("W_KR"))
 
-    def _turned(self, x: Any, first: int, options: Mapping[str, Any]) -> Any:
-        """Each row times a matrix of its own: block-diagonal rotations."""
-        rows, width = x.shape
+    def _waves(
+        self, rows: int, first: int, options: Mapping[str, Any], which: str
+    ) -> tuple[Any, Any, Mapping[str, Any]]:
+        """The cosine and the sine of every row and pair, and how the pairs lie."""
+        if options.get("caches"):
+            return self._of(f"{which}_cos"), self._of(f"{which}_sin"), options
+        width = self._rotary_width(options)
         dims = options.get("dims", width)
-        turns = np.tile(np.eye(width), (rows, 1, 1))
-        for row, pair in np.ndindex(rows, dims // 2):
+        scaling = options.get("scaling", {})
+        thetas, factor = frequencies(dims, options.get("base", 10000), scaling, rows + first)
+        theta = self._of("frequencies")[0] if "frequencies" in options else self.xp.asarray(thetas)
+        if "sections" in options:
+            places = self._of("position_ids" if which == "query" else "key_position_ids")
+            axes = pair_axes(options["sections"], options.get("layout", "blocks"))
+            angles = self.xp.stack([places[:, axis] for axis in axes], 1) * theta
+        else:
+            angles = self.xp.asarray(np.arange(rows) + float(first))[:, None] * theta
+        return factor * self.xp.cos(angles), factor * self.xp.sin(angles), options
+
+    def _rotary_width(self, options: Mapping[str, Any]) -> int:
+        """How many columns queries have, or their parts that turn."""
+        name = "W_QR" if options.get("decoupled") else "Q" if "Q" in self.given else "W_Q"
+        return int(self._of(name).shape[1])
+
+    def _turned(self, x: Any, waves: tuple[Any, Any, Mapping[str, Any]]) -> Any:
+        """Each row times a matrix of its own: block-diagonal rotations."""
+        width, (cos, sin, options) = x.shape[1], waves
+        pairs = cos.shape[1]
+        begin = width - 2 * pairs if options.get("part") == "last" else 0
+        columns = [x[:, k] for k in range(width)]
+        for pair in range(pairs):
             half = options.get("pairing") == "half"
-            a, b = (pair, pair + dims // 2) if half else (2 * pair, 2 * pair + 1)
-            angle = (row + first) * options.get("base", 10000) ** (-2 * pair / dims)
-            turns[row, a, a] = turns[row, b, b] = math.cos(angle)
-            turns[row, a, b], turns[row, b, a] = math.sin(angle), -math.sin(angle)
-        return self.xp.stack([x[row] @ self.xp.asarray(turns[row]) for row in range(rows)])
+            a, b = (pair, pair + pairs) if half else (2 * pair, 2 * pair + 1)
+            c, s, one, other = cos[:, pair], sin[:, pair], x[:, begin + a], x[:, begin + b]
+            columns[begin + a], columns[begin + b] = one * c - other * s, other * c + one * s
+        return self.xp.stack(columns, 1)
 
     def _features(self, x: Any, kind: str) -> Any:
         if kind == "exp":
@@ -815,7 +854,14 @@ def choices_of(attention: Attention) -> Spec:
         return value
 
     def named(value: Any) -> Any:
-        return value and {value[0]: dict(value[1])}
+        options = dict(value[1]) if value else {}
+        if "scaling" in options:
+            said = dict(options["scaling"])
+            options["scaling"] = {
+                key: one if isinstance(one, str | tuple) else float(one)
+                for key, one in said.items()
+            }
+        return value and {value[0]: options}
 
     scale: Any = attention.scale
     if scale is None or scale == DEFAULT_SCALE:

@@ -49,12 +49,15 @@ class Line:
 class Choice:
     """A row of an axis: the steps it takes, and the words of the matrices that only it has.
 
-    `options` may be said of it besides its name.
+    `options` may be said of it besides its name; `reads` reads those that are no numbers, and
+    `check` refuses those that mean nothing together.
     """
 
     lines: tuple[Line, ...] = ()
     words: tuple[Word, ...] = ()
     options: tuple[str, ...] = ()
+    reads: Mapping[str, Callable[[object], Setting]] = field(default_factory=dict)
+    check: Callable[[Mapping[str, Setting]], None] | None = None
 
 
 @dataclass
@@ -140,7 +143,7 @@ class Builder:
     def _size(self, size: Setting) -> sympy.Expr:
         """A size of an input, which may be that of another matrix, or made when it is asked for."""
         if not isinstance(size, str):
-            return size() if callable(size) else size
+            return size(self) if callable(size) else size
         name, _, axis = size.partition(".")
         rows, columns = shape_of(self.first(name))
         return columns if axis == "columns" else rows
@@ -239,6 +242,11 @@ def _roles(plan: Plan) -> Mapping[str, tuple[str, ...]]:
         "content_query": ("Q_absorbed", *queries),
         "turned_key": ("K_position_cached", "K_position", *own, "Q"),
         "turned_query": ("Q_position", *queries),
+        "one_axis": ("frequencies_scaled", "frequencies"),
+        "all_axes": ("frequencies_axes", "frequencies_scaled", "frequencies"),
+        "key_angles": ("key_angles", "query_angles"),
+        "key_cos": ("key_cos", "query_cos"),
+        "key_sin": ("key_sin", "query_sin"),
         "query": (*scored, *last_query, "Q_joined", "Q_rotated", "Q_absorbed", *queries, *x),
         "key": (
             *("K_scaled", "K_features", *scored, *last_key, "K_joined", "K_rotated"),

@@ -145,7 +145,11 @@ def _named(name: str, value: Setting) -> tuple[str, tuple[tuple[str, Setting], .
     if not isinstance(options, Mapping):
         raise SymattnError(f"{name}: the options of {chosen} have to be a table")
     check_options(name, chosen, options)
-    return chosen, tuple((option, _frozen(held)) for option, held in options.items())
+    row = AXES[name][chosen]
+    read = {key: row.reads.get(key, _frozen)(held) for key, held in options.items()}
+    if row.check is not None:
+        row.check(read)
+    return chosen, tuple(read.items())
 
 
 def _biases(value: Setting) -> bool | tuple[str, ...] | None:

@@ -35,6 +35,11 @@ BIASED = ("Q", "K", "V", "G", "O")
 #: The masks that are a matrix somebody gives, and the input that holds it.
 MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
 
+#: The options of rotary positions by which frequencies and angles are steps of their own.
+STEPWISE = frozenset(
+    ("frequencies", "scaling", "sections", "layout", "position_ids", "caches", "part")
+)
+
 #: Where Q, K and V may come from.
 SOURCES = ("given", "self", "cross", "bare")
 
@@ -96,6 +101,7 @@ class Plan(Changed):
             positions: True,
             "added": positions not in ("", "rotary"),
             "decoupled": self.decoupled,
+            **self._rotation,
             "turned-key": positions == "rotary" and own,
             "soft-cap": self.soft_cap is not None,
             **{
@@ -139,6 +145,39 @@ class Plan(Changed):
         if self.positions is None or self.positions[0] != "rotary":
             return None
         return {name: value for name, value in self.positions[1] if name != "decoupled"}
+
+    @property
+    def _rotation(self) -> dict[str, bool]:
+        """The facts of a rotation: whole in one step, or by angles or caches that are steps."""
+        options = self.rotary or {}
+        stepwise, caches = bool(STEPWISE & {*options}), bool(options.get("caches"))
+        kind = dict(options.get("scaling", ())).get("rope_type", "default")
+        return {
+            "whole": self.rotary is not None and not stepwise,
+            "stepwise": stepwise,
+            "caches": caches,
+            "angles": stepwise and not caches,
+            "frequencies-given": bool(options.get("frequencies")),
+            "ids": bool(options.get("position_ids")) or self.axes > 1,
+            "ramp": kind in ("llama3", "yarn"),
+            "divisors": kind == "longrope",
+            "scaling": kind != "default",
+            "proportional": kind == "proportional",
+            "axes": self.axes > 1,
+            "apart": self.cache or self.source in ("given", "cross"),
+        }
+
+    @property
+    def axes(self) -> int:
+        """How many positions a rotation gives each token."""
+        return len(self.sections) or 1
+
+    @property
+    def sections(self) -> tuple[int, ...]:
+        """How many pairs turn along each axis of positions; none where there is one axis."""
+        options = self.rotary or {}
+        said = options.get("sections", dict(options.get("scaling", ())).get("mrope_section"))
+        return tuple(said or ())
 
     @property
     def decoupled(self) -> bool:

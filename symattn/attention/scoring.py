@@ -110,7 +110,7 @@ _DISTANCE_KEYS = Word(
     rule="projection",
     why="A separate projection matrix gives each distance a key of its own.",
     source=_DAI,
-    rows=lambda: 2 * n_clip + 1,  # the first sum of symbols has SymPy load its tensors
+    rows=lambda _: 2 * n_clip + 1,  # the first sum of symbols has SymPy load its tensors
     columns="query.columns",
 )
 _KEYS_OF_DISTANCES = "distances have keys of their own, which scaling both would leave unscaled"

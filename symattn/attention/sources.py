@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.attention import rope
 from symattn.attention.builder import Builder, Choice, Line
 from symattn.attention.norms import norm_lines
-from symattn.attention.plan import d_model, n
+from symattn.attention.plan import STEPWISE, d_model, n
 from symattn.attention.words import PAPER, Word
 from symattn.nodes.heads import Stacked
 from symattn.nodes.positions import Rotary, Sinusoidal
@@ -72,8 +73,33 @@ SOURCE_LINES: tuple[Line, ...] = (
     Line("V_cached", "V_past, V", when="cache -latent -value-is-key", node=Stacked),
     *norm_lines("K", "own_key"),
     *norm_lines("V", "values"),
-    Line("Q_rotated", "turned_query", when="rotary", node=_turned_query),
-    Line("K_rotated", "turned_key", when="turned-key", node=_turned),
+    Line("Q_rotated", "turned_query", when="whole", node=_turned_query),
+    Line("K_rotated", "turned_key", when="whole turned-key", node=_turned),
+    Line("frequencies", when="angles frequencies-given"),
+    Line("frequencies", when="angles -frequencies-given", node=rope.frequencies),
+    Line("kept_share", when="angles ramp", node=rope.kept),
+    Line("divisors", when="angles divisors", node=rope.divisors),
+    Line("frequencies_scaled", when="angles scaling -proportional", node=rope.scaled),
+    Line(
+        "frequencies_scaled",
+        when="angles proportional",
+        node=rope.scaled,
+        why="The slow pairs do not turn at all, so they compare contents whatever the positions.",
+        source="Barbero et al., Round and Round We Go (2024), section 6",
+    ),
+    Line("frequencies_axes", when="angles axes -frequencies-given", node=rope.of_axes),
+    Line("position_ids", when="angles ids"),
+    Line("position_ids", when="angles -ids", node=rope.query_positions),
+    Line("query_angles", "position_ids, all_axes", when="angles", node=sympy.MatMul),
+    Line("key_position_ids", when="angles ids apart"),
+    Line("key_position_ids", when="angles -ids apart", node=rope.key_positions),
+    Line("key_angles", "key_position_ids, all_axes", when="angles apart", node=sympy.MatMul),
+    Line("query_cos", when="caches"),
+    Line("query_sin", when="caches"),
+    Line("key_cos", when="caches apart"),
+    Line("key_sin", when="caches apart"),
+    Line("Q_rotated", "turned_query", when="stepwise", node=rope.turned_query),
+    Line("K_rotated", "turned_key", when="stepwise turned-key", node=rope.turned_key),
     Line("Q_joined", "content_query, Q_rotated", when="decoupled", node=_beside),
     Line("K_joined", "content_key, K_rotated", when="decoupled", node=_beside),
     *norm_lines("Q", "query", rotated=True),
@@ -104,7 +130,10 @@ POSITIONS: Mapping[str, Choice] = {
                 why="The keys are rotated in the same way, so only differences of positions "
                 "matter.",
             ),
+            *rope.WORDS,
         ),
-        options=("pairing", "base", "dims", "start", "decoupled"),
+        options=("pairing", "base", "dims", "start", "decoupled", *sorted(STEPWISE)),
+        reads=rope.READS,
+        check=rope.check,
     ),
 }

@@ -261,6 +261,81 @@ VARIANTS: tuple[Variant, ...] = (
         computes="Causal grouped-query attention with rotary positions, paired by halves",
     ),
     Variant(
+        "position-interpolation",
+        _choices(
+            **_HEADS,
+            mask="causal",
+            positions={"rotary": {"scaling": {"rope_type": "linear", "factor": 8}}},
+        ),
+        "rotary position embeddings whose frequencies are divided by 8, so that positions of a "
+        "longer text fall between those of training",
+        "Chen et al., Extending Context Window of LLMs via Position Interpolation (2023), sec. 2.3",
+        "Attention with position interpolation",
+        computes="Causal multi-head attention with rotary positions, frequencies divided by 8",
+    ),
+    Variant(
+        "yarn",
+        _choices(
+            **_HEADS,
+            mask="causal",
+            positions={
+                "rotary": {
+                    "pairing": "half",
+                    "scaling": {
+                        **{"rope_type": "yarn", "factor": 16, "ramp": "rotations"},
+                        "original_max_position_embeddings": 4096,
+                    },
+                }
+            },
+        ),
+        "rotary position embeddings of which only the slow frequencies are divided, by 16; cosines "
+        "and sines grow by 1 + 0.1 ln 16",
+        "Peng et al., YaRN (2023), sections 3.2 and 3.4",
+        "YaRN attention",
+        computes="Causal multi-head attention with rotary positions scaled as in YaRN",
+    ),
+    Variant(
+        "llama-3",
+        _choices(
+            **_HEADS,
+            kv_heads="g",
+            mask="causal",
+            positions={
+                "rotary": {
+                    "pairing": "half",
+                    "base": 500000,
+                    "scaling": {
+                        **{"rope_type": "llama3", "factor": 8, "low_freq_factor": 1},
+                        **{"high_freq_factor": 4, "original_max_position_embeddings": 8192},
+                    },
+                }
+            },
+        ),
+        "causal mask, grouped heads, rotary position embeddings whose slow frequencies are divided "
+        "by 8",
+        "Llama Team, The Llama 3 Herd of Models (2024), section 3.2; scaling: Llama 3.1's code",
+        "Llama 3.1 attention",
+        computes="Causal grouped-query attention with rotary positions scaled as in Llama 3.1",
+    ),
+    Variant(
+        "p-rope",
+        _choices(
+            **_HEADS,
+            mask="causal",
+            positions={
+                "rotary": {
+                    "pairing": "half",
+                    "scaling": {"rope_type": "proportional", "partial_rotary_factor": "1/2"},
+                }
+            },
+        ),
+        "rotary position embeddings without the slower half of the frequencies, which carry "
+        "no position",
+        "Barbero et al., Round and Round We Go (2024), section 6",
+        "Attention with p-RoPE",
+        computes="Causal multi-head attention with rotary positions in the faster pairs only",
+    ),
+    Variant(
         "alibi",
         _choices(source="self", heads="h", bias="alibi", mask="causal"),
         "a causal mask, and a penalty proportional to the distance, with a different "

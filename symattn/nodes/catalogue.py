@@ -37,7 +37,14 @@ from symattn.nodes.lines import (
 )
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked, VisibleScores
 from symattn.nodes.normalise import NORMALISERS, RowMax
-from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
+from symattn.nodes.positions import (
+    Frequencies,
+    PairDot,
+    Rotary,
+    RotaryBack,
+    Sinusoidal,
+    Turned,
+)
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, PowerTimes, Quotient
@@ -65,6 +72,8 @@ NODES: tuple[type[Node], ...] = (
     Concat,
     Sinusoidal,
     Rotary,
+    Frequencies,
+    Turned,
     ALiBi,
     RelativeBias,
     RelativeShift,
@@ -98,6 +107,7 @@ NODES: tuple[type[Node], ...] = (
     BucketSum,
     ShiftSum,
     RotaryBack,
+    PairDot,
 )
 
 

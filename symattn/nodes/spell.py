@@ -77,6 +77,9 @@ class Speller:
             case sympy.Mod():
                 left = t.bracketed(self.scalar(expr.args[0]), t.ATOM)
                 return t.row(left, t.Text(" mod "), self.scalar(expr.args[1]))
+            case sympy.Max():
+                parts = map(self.scalar, sorted(expr.args, key=rank))
+                return t.call(t.Ident("max", roman=True), *parts)
             case sympy.Abs():
                 return t.Fenced(self.scalar(expr.args[0]), "|", "|")
             case r.Nth():

@@ -110,7 +110,12 @@ class Sizes:
             case sympy.Pow(args=(base, exponent)):
                 operation = "power" if base.is_Symbol else "power of more"
                 code = self.language.operations[operation]
-                return Piece(code.format(inside(base), f"{float(exponent)!r}"))
+                known = exponent.is_number
+                above = f"{float(exponent)!r}" if known else f"{inside(exponent):a}"
+                return Piece(code.format(inside(base), above))
+            case sympy.Max(args=(one, other)):
+                larger = self.language.operations["larger"]
+                return Piece(larger.format(inside(one), inside(other)))
             case sympy.Add():
                 first, *terms = sorted(expr.as_ordered_terms(), key=_lowers)
                 return _sum(inside(first), terms, inside)
