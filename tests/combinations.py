@@ -82,6 +82,9 @@ AXES: Mapping[str, tuple[Any, ...]] = {
         {"strided": 2},
         {"global": [1, 3]},
         {"documents": [1, 2, 1]},
+        {"chunk": 2},
+        {"window-2d": [2, 2]},
+        {"causal": -1},
         ["causal", "boolean"],
         ["additive", {"padding": 3}],
         ["causal", {"boolean": "head"}],
@@ -640,8 +643,14 @@ class Reference:
                 return any(self._sees(part, i, j, row, head) for part in value)
             case "all":
                 return all(self._sees(part, i, j, row, head) for part in value)
-            case "causal":
-                return j <= i
+            case "causal":  # a number says itself where the rows start
+                return j <= (i if value == {} else row + value)
+            case "chunk":
+                return j in range(i - i % value, i + 1)
+            case "window-2d":
+                width, side = value
+                one, other = (divmod(place, width) for place in (i, j))
+                return all(a // side == b // side for a, b in zip(one, other, strict=True))
             case "window":
                 before, after = (value, value) if isinstance(value, int) else value
                 return i - before <= j <= i + after

@@ -600,6 +600,7 @@ _MEANINGS: dict[str, Callable[..., sympy.Basic]] = {
     "multiply": lambda a, b: a * b,
     "negative": lambda a: -a,
     "size of": sympy.Abs,
+    "whole quotient": lambda a, b: sympy.floor(a / b),
     "remainder": sympy.Mod,
     "at most": sympy.Le,
     "below": sympy.Lt,

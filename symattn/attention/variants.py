@@ -355,6 +355,38 @@ VARIANTS: tuple[Variant, ...] = (
         computes="Causal self-attention to the last few tokens, and to earlier ones at equal steps",
     ),
     Variant(
+        "chunked",
+        _choices(**_SELF, mask={"chunk": 2}),
+        "each token attends to itself and to earlier tokens of its own chunk of the sequence",
+        "Meta, Llama 4 (2025), attention_chunk_size",
+        computes="Causal self-attention within chunks of the sequence",
+    ),
+    Variant(
+        "packed",
+        _choices(**_SELF, mask=["causal", {"documents": {"lengths": [2, 1]}}]),
+        "several documents in one sequence; each token attends to itself and to earlier tokens of "
+        "its own document",
+        "Grattafiori et al., The Llama 3 Herd of Models (2024), section 3.2",
+        "Causal attention over packed documents",
+        computes="Causal self-attention within each document of a packed sequence",
+    ),
+    Variant(
+        "swin",
+        _choices(**_HEADS, mask={"window-2d": [4, 2]}, bias="given"),
+        "tokens of a grid attend within square windows; a bias for the relative position",
+        "Liu et al., Swin Transformer (2021), section 3.2, equation 4",
+        "Window attention (Swin)",
+        computes="Multi-head attention within the square windows of a grid, with a bias",
+    ),
+    Variant(
+        "shifted-window",
+        _choices(**_HEADS, mask={"window-2d": [4, 2, 1]}, bias="given"),
+        "windows of a grid, shifted by half a window",
+        "Liu et al., Swin Transformer (2021), section 3.2, figure 4",
+        "Shifted-window attention (Swin)",
+        computes="Multi-head attention within shifted windows of a grid, with a bias",
+    ),
+    Variant(
         "prefix-lm",
         _choices(**_SELF, mask={"prefix": 2}),
         "every token attends to the whole prefix; the rest is causal",
