@@ -13,6 +13,7 @@ from symattn.arithmetic.base import Arithmetic, Array, Ground
 from symattn.arithmetic.enclosure import ball, nearest, precision
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.machine import as_floats, is_machine
+from symattn.arithmetic.shapes import Size
 from symattn.errors import SymattnError, quote
 
 DTYPES = ("float64", "float32", "float16")
@@ -119,6 +120,11 @@ class Arrays(Arithmetic):
         chosen = (np.arange(x.shape[-1]) == first).astype(self.dtype)
         unknown = np.isnan(x).any(axis=-1, keepdims=True)
         return np.asarray(np.where(unknown, self.dtype.type(np.nan), chosen))
+
+    def top(self, x: Array, count: Size) -> Array:
+        falling = np.argsort(-x, axis=-1, stable=True)
+        ranks = np.argsort(falling, axis=-1)
+        return self.where(ranks < int(count), self.zero, self.minus_infinity)
 
 
 def nearest_float(value: sympy.Expr) -> float:

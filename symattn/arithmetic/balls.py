@@ -20,9 +20,10 @@ from symattn.arithmetic.base import (
     rowwise,
     stacked,
 )
-from symattn.arithmetic.enclosure import MINUS_INFINITY, ball, is_minus_infinity
+from symattn.arithmetic.enclosure import ANY, MINUS_INFINITY, ball, is_minus_infinity
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.machine import decimals, is_machine
+from symattn.arithmetic.shapes import Size
 from symattn.errors import SymattnError
 
 
@@ -88,6 +89,9 @@ class Balls(Arithmetic):
 
     def first_largest(self, x: Array) -> Array:
         return rowwise(lambda row: _first_largest(list(row)), x)
+
+    def top(self, x: Array, count: Size) -> Array:
+        return rowwise(lambda row: _top(list(row), int(count)), x)
 
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(elementwise(lambda entry: entry.contains(0), x), dtype=bool)
@@ -173,6 +177,23 @@ def _first_largest(row: list[arb]) -> list[arb]:
         sure = all(one > row[k] if k < j else one >= row[k] for k in able if k != j)
         out[j] = arb(1) if sure else arb(0.5, 0.5)
     return out
+
+
+def _top(row: list[arb], count: int) -> list[arb]:
+    """0, −∞, or all numbers where the balls overlap so that it is open which are the largest."""
+    out = []
+    for place, one in enumerate(row):
+        first, rest = row[:place], row[place + 1 :]
+        before = sum(bool(x >= one) for x in first) + sum(bool(x > one) for x in rest)
+        after = sum(bool(x < one) for x in first) + sum(bool(x <= one) for x in rest)
+        is_open = before < count and len(row) - 1 - after >= count
+        out.append(ANY if is_open else arb(0) if before < count else MINUS_INFINITY)
+    return out
+
+
+def is_settled(x: arb) -> bool:
+    """Whether a ball has bounds, or is −∞."""
+    return bool(x.is_finite() or is_minus_infinity(x))
 
 
 BALLS = Balls()

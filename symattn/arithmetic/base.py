@@ -133,6 +133,13 @@ class Arithmetic(Shapes):
         """1 at the first largest entry of each row, 0 elsewhere; [0, 1] where it is not known."""
         raise NotImplementedError
 
+    def top(self, x: Array, count: Size) -> Array:
+        """0 at the `count` largest entries of each row, of equal ones the first, −∞ elsewhere.
+
+        A ball that holds both where it is not known.
+        """
+        raise NotImplementedError
+
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
         """Where an entry is 0, or a ball that contains 0."""
         return np.asarray(x == 0, dtype=bool)

@@ -7,7 +7,7 @@ repeat Z in each term.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cmp_to_key
 
 import flint
@@ -28,6 +28,7 @@ from symattn.arithmetic.enclosure import in_flint, in_sympy
 from symattn.arithmetic.functions import FUNCTIONS, exact_above
 from symattn.arithmetic.machine import exact_numbers, is_machine
 from symattn.arithmetic.proof import ordered
+from symattn.arithmetic.shapes import Size
 
 
 class Argmax(sympy.Function):  # type: ignore[misc]  # SymPy has no types
@@ -143,6 +144,9 @@ class Exact(Arithmetic):
 
         return rowwise(chosen, x)
 
+    def top(self, x: Array, count: Size) -> Array:
+        return rowwise(lambda row: _top(list(row), int(count)), x)
+
     def add(self, a: Array, b: Array) -> Array:
         return np.asarray(a + b, dtype=object)
 
@@ -157,6 +161,24 @@ class Exact(Arithmetic):
 
     def inverse(self, x: Array) -> Array:
         return filled(x.shape, list(sympy.Matrix(x).inv()))
+
+
+def _top(row: list[sympy.Expr], count: int) -> list[sympy.Expr]:
+    """0 at the largest numbers of a row, −∞ elsewhere; by cases where there are symbols."""
+    hidden = sympy.S.NegativeInfinity
+    if _symbolic(tuple(row)):
+        ranks = (1 + sympy.Add(*_before(row, place)) for place in range(len(row)))
+        return [sympy.Piecewise((0, rank <= count), (hidden, True)) for rank in ranks]
+    size = cmp_to_key(ordered)
+    falling = sorted(range(len(row)), key=lambda place: size(row[place]), reverse=True)
+    return [sympy.S.Zero if place in falling[:count] else hidden for place in range(len(row))]
+
+
+def _before(row: list[sympy.Expr], place: int) -> Iterator[sympy.Expr]:
+    """1 for each entry that comes before one in decreasing order, 0 for the others."""
+    for k, other in enumerate(row):
+        comes = other >= row[place] if k < place else other > row[place]
+        yield sympy.Piecewise((1, comes), (0, True))
 
 
 def _by_comparison(

@@ -350,6 +350,9 @@ class Recording(_Shaped, Arithmetic):
     def scalar(self, value: sympy.Expr) -> Value:
         return value
 
+    def top(self, x: Value, count: Size) -> Value:
+        return self.where(self.record("top_k", x, count), self.zero, self.minus_infinity)
+
     def array(self, exact: Value) -> Value:
         return self.record("literal", shape=exact.shape, details=_nested(exact.tolist()))
 

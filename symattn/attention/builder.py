@@ -228,7 +228,7 @@ def _roles(plan: Plan) -> Mapping[str, tuple[str, ...]]:
             *("K_scaled", "K_features", *scored, "K_joined", "K_rotated"),
             *(*own, "Q_rotated", "Q", *x),
         ),
-        "logits": ("masked", "biased", "capped", "scaled", "scores"),
+        "logits": ("selected", "masked", "biased", "capped", "scaled", "scores"),
         "latents": ("latent_cached", "latent"),
         "values": ("V_cached", "V", "K_cached", "K", "Q", *x),
         "up": ("W_V", "W_K"),

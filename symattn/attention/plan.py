@@ -29,6 +29,9 @@ PER_HEAD = "head"
 #: The masks that are a matrix somebody gives, and the input that holds it.
 MATRIX_MASKS = {"boolean": "allowed", "additive": "mask"}
 
+#: The masks that choose keys by numbers, and the role of the matrix that they choose by.
+KEY_CHOICES = {"top-k": "logits", "index-top-k": "index_scores"}
+
 #: Where Q, K and V may come from.
 SOURCES = ("given", "self", "cross", "bare")
 
@@ -61,6 +64,11 @@ class Plan(Changed):
     kv_heads: int | str | None = None
     output_projection: bool | None = None
     output_form: str = "concat"
+
+    @property
+    def key_choice(self) -> tuple[str, Setting] | None:
+        """The mask that chooses keys by numbers, and how many it keeps."""
+        return next((pair for pair in self.mask or () if pair[0] in KEY_CHOICES), None)
 
     @property
     def absorbed(self) -> bool:

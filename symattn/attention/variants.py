@@ -387,6 +387,28 @@ VARIANTS: tuple[Variant, ...] = (
         computes="Multi-head attention within shifted windows of a grid, with a bias",
     ),
     Variant(
+        "explicit-sparse",
+        _choices(**_SELF, mask=["causal", {"top-k": 2}]),
+        "each query keeps the keys with its largest scores, of those that are not later",
+        "Zhao et al., Explicit Sparse Transformer (2019), section 3",
+        "Explicit sparse attention",
+        computes="Causal self-attention to the keys with the largest scores alone",
+    ),
+    Variant(
+        "deepseek-sparse",
+        _choices(
+            **_HEADS,
+            latent=True,
+            query_latent=True,
+            mask=["causal", {"index-top-k": 2}],
+            positions={"rotary": {"decoupled": True}},
+        ),
+        "DeepSeek's latent attention to the keys with the largest index scores, which are given",
+        "DeepSeek-AI, DeepSeek-V3.2 (2025), section 2.1, equation 2",
+        "DeepSeek sparse attention",
+        computes="Causal latent attention to the keys that an indexer scores highest",
+    ),
+    Variant(
         "prefix-lm",
         _choices(**_SELF, mask={"prefix": 2}),
         "every token attends to the whole prefix; the rest is causal",

@@ -35,7 +35,9 @@ from symattn.nodes.arguments import (
 )
 from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.defined import ByEntries
+from symattn.nodes.lines import OfLines, along
 from symattn.nodes.rule import Index, Rule
+from symattn.nodes.scopes import placed
 from symattn.nodes.spell import Speller, indices_in
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
@@ -598,8 +600,8 @@ def _in_one(one: Index, other: Index, size: sympy.Expr) -> r.Condition:
 
 def _part_of(place: Index, size: sympy.Expr) -> Index:
     """⌊i/c⌋, with its fraction as it is written: ⌊(i + 1)/2⌋, not ⌊i/2 + 1/2⌋."""
-    if size == 1 or not indices_in(sympy.sympify(place)):
-        return sympy.floor(sympy.sympify(place) / size)
+    if size == 1 or not indices_in(sympy.sympify(place, strict=True)):
+        return sympy.floor(sympy.sympify(place, strict=True) / size)
     return sympy.floor(sympy.Mul(1 / size, place, evaluate=False), evaluate=False)
 
 
@@ -726,8 +728,71 @@ class AnyOf(Node):
         return arithmetic.where(seen, arithmetic.zero, arithmetic.minus_infinity)
 
 
+class TopK(OfLines):
+    """The k largest entries of each row: m_ij = 0 if z_ij is one of them, else −∞.
+
+    With κ_ij the place of z_ij among the entries of row i in decreasing order, equal ones from left
+    to right, m_ij = 0 if κ_ij ≤ k. Exact arithmetic proves every comparison. The paper keeps all
+    that equal the k-th largest, which may be more than k.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix or k no whole
+    number from 1, and `Undecided` where exact entries can be neither told apart nor proven equal.
+    Source: Zhao et al., *Explicit Sparse Transformer* (2019), section 3; ONNX, operator TopK, for
+    the order of equal entries.
+
+    >>> print(TopK(sympy.Matrix([[1, 3, 3, 2]]), 1).doit())
+    Matrix([[-oo, 0, -oo, -oo]])
+    """
+
+    count = Count(least=1)
+    by_rows = 1
+    chooses = True
+    syntax = ("topk(matrix, count)", "")
+    source = "Zhao et al. 2019, section 3; ONNX, operator TopK"
+    heading = "choice of keys"
+    reason = (
+        "Each query keeps the keys with its largest scores, of equal ones the first, and no others."
+    )
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        rank = r.Named("kappa", (i, j), self._rank(i, j))
+        return when((rank, "≤", r.Ordinal(self.count)))
+
+    def _rank(self, i: Index, j: Index) -> Rule:
+        """1 and how many entries come before: those above, and equal ones to the left."""
+        index, other, size = self._line(i, j)
+        own, here = r.rule_of(self.matrix, i, j), j if self.axis == 1 else i
+        one, none = r.Const(sympy.S.One), r.Const(sympy.S.Zero)
+        first = r.Cases(r.Ordinal(index), "≤", r.Ordinal(here - 1), one, none)
+        before = r.Cases(own, "≤", other, r.Cases(other, "≤", own, first, one), none)
+        return r.Plus((one, r.Total(before, index, size)))
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """κ_ij is the place of z_ij among z_i1, …, z_im in decreasing order."""
+        index, other, size = self._line(i, j)
+        rank = speller.rule(r.Named("kappa", (i, j), self._rank(i, j)))
+        own = speller.rule(r.rule_of(self.matrix, i, j))
+        ends = (speller.rule(placed(other, index, k)) for k in (sympy.S.Zero, size - 1))
+        line = t.commas([next(ends), t.DOTS, next(ends)])
+        order = t.Text(" in decreasing order, equal ones from left to right")
+        middle = (t.Text(" is the place of "), own, t.Text(" among "), line, order)
+        yield Definition(t.row(rank, *middle))
+
+    def _spell(self, speller: Speller) -> Tree:
+        name = t.Script(t.Ident("top", roman=True), speller.scalar(self.count))
+        return t.call(name, speller.matrix(self.matrix))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return None
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        matrix, count, axis = args
+        return along(arithmetic, axis, lambda rows: arithmetic.top(rows, count), matrix)
+
+
 #: The nodes whose entries are −∞ of themselves.
-HIDING = (Mask, Allowed, AnyOf)
+HIDING = (Mask, Allowed, AnyOf, TopK)
 
 
 def may_hide(expr: sympy.Basic) -> bool:
@@ -842,7 +907,7 @@ def mask_of(
             return MASKS[name].of(rows, columns, parameter, start)
         if name not in COMBINED:
             known = nearest(str(name), (*MASKS, *COMBINED))
-            raise SymattnError(f"mask {quote(name)} is not known{known}")
+            raise SymattnError(f"mask {quote(name)} is not known here{known}")
         if not isinstance(parameter, list | tuple) or not 0 < len(parameter) <= _MOST_JOINED:
             raise SymattnError(
                 f'mask "{name}": give a list of 1 to {_MOST_JOINED} masks: '
@@ -885,7 +950,7 @@ def hides(matrix: MatrixExpr, letters: Collection[str] = ()) -> bool:
     if isinstance(matrix, ByEntries):
         return hides(matrix.matrix, letters)
     letter = str(getattr(matrix, "name", ""))
-    return isinstance(matrix, Mask | Allowed | AnyOf) or letter in letters
+    return isinstance(matrix, HIDING) or letter in letters
 
 
 def reason_of(mask: MatrixExpr) -> str:

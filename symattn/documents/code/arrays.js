@@ -168,6 +168,14 @@ const some = ofRows((row) => +row.some(Boolean));
 const hardmax = (x) =>
   rows(x, (row) => row.map((_, k) => +(k === row.indexOf(Math.max(...row)))));
 
+// Where the largest entries of each row are, so many; of equal ones the first.
+function topK(x, count) {
+  return rows(x, (row) => {
+    const falling = Array.from(row, (_, k) => k).sort((a, b) => row[b] - row[a]);
+    return row.map((_, k) => +(falling.indexOf(k) < count));
+  });
+}
+
 const threshold = ofRows((row) => {
   let sum = 0;
   const ranked = Array.from(row).sort((a, b) => b - a);

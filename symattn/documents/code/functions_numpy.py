@@ -45,6 +45,12 @@ def hardmax(x: np.ndarray) -> np.ndarray:
     return np.where(np.arange(x.shape[-1]) == first, np.ones_like(x), 0)
 
 
+def top_k(x: np.ndarray, count: int) -> np.ndarray:
+    """Where the largest entries of each row are, so many; of equal ones the first."""
+    falling = np.argsort(-x, axis=-1, stable=True)
+    return np.argsort(falling, axis=-1) < count
+
+
 def sigmoid(x: np.ndarray) -> np.ndarray:
     """1 / (1 + exp(-x)), without overflow."""
     return 0.5 * (1 + np.tanh(0.5 * x))

@@ -39,6 +39,12 @@ def hardmax(x: Tensor) -> Tensor:
     return (places == x.argmax(dim=-1, keepdim=True)).to(x.dtype)
 
 
+def top_k(x: Tensor, count: int) -> Tensor:
+    """Where the largest entries of each row are, so many; of equal ones the first."""
+    falling = x.sort(dim=-1, descending=True, stable=True).indices
+    return falling.argsort(dim=-1) < count
+
+
 def rotate_half(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Turn column t with column t + d/2, for each t, by its angle."""
     first, second = x.chunk(2, dim=-1)

@@ -220,6 +220,16 @@ def hardmax(x):
     return each(chosen, x, whole=1)
 
 
+def top_k(x, count):
+    """Where the largest entries of each row are, so many; of equal ones the first."""
+
+    def chosen(row):
+        falling = sorted(range(len(row)), key=lambda k: -row[k])
+        return [k in falling[:count] for k in range(len(row))]
+
+    return each(chosen, x, whole=1)
+
+
 def threshold(x):
     """The τ of sparsemax: what is above it, less τ, sums to 1 in each row."""
 
