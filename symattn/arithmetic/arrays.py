@@ -115,6 +115,19 @@ class Arrays(Arithmetic):
         levels = (sums - 1) / counts
         return np.asarray(levels.max(axis=-1, keepdims=True, initial=-np.inf))
 
+    def threshold_of_squares(self, x: Array) -> Array:
+        top = self.row_max(x)
+        top = np.where(np.isneginf(top), self.zero, top)
+        ranked = np.maximum(
+            np.flip(np.sort(x - top, axis=-1), axis=-1), -1
+        )  # 1 below is never above τ
+        counts = np.arange(1, x.shape[-1] + 1).astype(self.dtype)
+        means = np.cumsum(ranked, axis=-1, dtype=self.dtype) / counts
+        squares = np.cumsum(ranked * ranked, axis=-1, dtype=self.dtype) / counts
+        levels = means - np.sqrt(np.maximum(1 / counts - squares + means * means, 0))
+        support = (levels <= ranked).sum(axis=-1, keepdims=True)
+        return np.asarray(np.take_along_axis(levels, support - 1, axis=-1) + top)
+
     def first_largest(self, x: Array) -> Array:
         first = x.argmax(axis=-1, keepdims=True)
         chosen = (np.arange(x.shape[-1]) == first).astype(self.dtype)

@@ -83,6 +83,35 @@ class Balls(Arithmetic):
             best = best.max(self._widen(level, level, 2)) if count > 1 else level
         return best
 
+    def threshold_of_squares(self, x: Array) -> Array:
+        """By the mean and spread of the k largest, for all k that may be the number above τ.
+
+        Where it is open whether x_k is above the τ of k, that of k − 1 counts, too. What lies 1
+        below the largest is never above τ and may be taken for that. The roundings are those of
+        sums of k squares up to 1, and of a root that is 1/k at least.
+        """
+        return of_rows(lambda row: self._threshold_of_squares(list(row)), x)
+
+    def _threshold_of_squares(self, row: list[arb]) -> arb:
+        ranked = _ranked([entry for entry in row if not is_minus_infinity(entry)])
+        if not ranked:
+            return arb(0)
+        top = ranked[0].mid()
+        least, level = ranked[0].lower() - top - 1, arb(0)
+        added, squares = arb(0), arb(0)
+        for count, entry in enumerate(ranked, start=1):
+            moved = (entry - top).max(least)
+            added, squares = added + moved, squares + moved * moved
+            left = (1 - squares + added * added / count) / count
+            if left < 0:
+                break
+            found = added / count - left.max(arb(0)).sqrt()
+            found = self._widen(found, 1 + abs(top), count * count + 7 * count + 10)
+            if found > moved:
+                break
+            level = found if count == 1 or found <= moved else level.union(found)
+        return level + top
+
     def _widen(self, x: arb, size: arb, roundings: int) -> arb:
         """Add to x the error of so many roundings of `size`: none in Arb, whose balls hold it."""
         return x

@@ -129,6 +129,10 @@ class Arithmetic(Shapes):
         """For each row the τ with Σ max(0, x − τ) = 1, as an axis of length 1."""
         raise NotImplementedError
 
+    def threshold_of_squares(self, x: Array) -> Array:
+        """For each row the τ with Σ max(0, x − τ)² = 1, as an axis of length 1."""
+        raise NotImplementedError
+
     def first_largest(self, x: Array) -> Array:
         """1 at the first largest entry of each row, 0 elsewhere; [0, 1] where it is not known."""
         raise NotImplementedError

@@ -89,6 +89,40 @@ class Threshold(sympy.Function):  # type: ignore[misc]
         return above[argindex - 1] / sympy.Add(*above)
 
 
+class SquareThreshold(sympy.Function):  # type: ignore[misc]
+    """The τ with Σ max(0, x − τ)² = 1 over its arguments x; 0 where all are −∞.
+
+    Source: Peters, Niculae, Martins 2019, algorithm 2.
+    """
+
+    is_commutative = True  # a number, though SymPy takes its matrices for its factors
+
+    @classmethod
+    def eval(cls, *terms: sympy.Expr) -> sympy.Expr | None:
+        """A number once all arguments are."""
+        if _symbolic(terms):
+            return None
+        seen = [term for term in terms if term is not sympy.S.NegativeInfinity]
+        falling = sorted(seen, key=cmp_to_key(ordered), reverse=True)
+        level = sympy.S.Zero
+        for count in range(1, len(falling) + 1):
+            mean = sympy.Add(*falling[:count]) / count
+            spread = sympy.Add(*((term - mean) ** 2 for term in falling[:count]))
+            left = sympy.expand_mul(sympy.expand(1 - spread) / count)
+            if ordered(left, sympy.S.Zero) < 0:
+                break
+            lower = mean - sympy.sqrt(left)
+            if ordered(lower, falling[count - 1]) > 0:
+                break
+            level = lower
+        return level
+
+    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+        """The excess of an argument over τ, as a share of all of them."""
+        above = [FUNCTIONS["max0"].exact(term - self) for term in self.args]
+        return above[argindex - 1] / sympy.Add(*above)
+
+
 def _symbolic(terms: tuple[sympy.Expr, ...]) -> bool:
     return any(isinstance(term, sympy.Lambda) or term.free_symbols for term in terms)
 
@@ -98,6 +132,7 @@ ROW_FUNCTIONS: Mapping[str, Callable[..., sympy.Expr]] = {
     "argmax": Argmax,
     "max": Largest,
     "τ": Threshold,
+    "τ2": SquareThreshold,
 }
 
 
@@ -135,6 +170,9 @@ class Exact(Arithmetic):
 
     def threshold(self, x: Array) -> Array:
         return of_rows(lambda row: Threshold(*row), x)
+
+    def threshold_of_squares(self, x: Array) -> Array:
+        return of_rows(lambda row: SquareThreshold(*row), x)
 
     def first_largest(self, x: Array) -> Array:
         def chosen(row: Array) -> list[sympy.Expr]:

@@ -456,6 +456,14 @@ VARIANTS: tuple[Variant, ...] = (
         computes="Attention by sparsemax, which makes some weights exactly 0",
     ),
     Variant(
+        "entmax",
+        _choices(normaliser="entmax15"),
+        "between softmax and sparsemax: squares of what lies above a threshold, so that weights "
+        "may be exactly 0",
+        "Peters, Niculae, Martins, Sparse Sequence-to-Sequence Models (2019), section 3",
+        computes="Attention by 1.5-entmax, which makes some weights exactly 0",
+    ),
+    Variant(
         "hard",
         _choices(normaliser="hardmax"),
         "all weight on the key with the highest score",

@@ -35,7 +35,17 @@ from symattn.step import HEAD
 
 #: The words that other equations have for nodes, too.
 _CALLED = (
-    *("softmax", "hardmax", "sparsemax", "softmax1", "sinksoftmax", "ratio", "softcap", "keep"),
+    *(
+        "softmax",
+        "hardmax",
+        "sparsemax",
+        "entmax15",
+        "softmax1",
+        "sinksoftmax",
+        "ratio",
+        "softcap",
+        "keep",
+    ),
     *("lengths", "rotary", "sinusoidal", "alibi"),
 )
 

@@ -182,6 +182,19 @@ const threshold = ofRows((row) => {
   return Math.max(...ranked.map((value, k) => ((sum += value) - 1) / (k + 1)));
 });
 
+// What is above it, less it and squared, sums to 1 in each row.
+const thresholdOfSquares = ofRows((row) => {
+  let [sum, squares] = [0, 0];
+  const ranked = Array.from(row).sort((a, b) => b - a);
+  const levels = ranked.map((value, k) => {
+    sum += value;
+    squares += value * value;
+    const mean = sum / (k + 1);
+    return mean - Math.sqrt(Math.max((1 - squares) / (k + 1) + mean * mean, 0));
+  });
+  return levels[levels.filter((level, k) => level <= ranked[k]).length - 1];
+});
+
 function matmul(a, b) {
   const [n, inner] = a.shape.slice(-2);
   const m = b.shape[b.shape.length - 1];
@@ -282,6 +295,13 @@ const softmaxOffByOne = (x) => softmaxWithSink(x, 0);
 function sparsemax(x) {
   const shifted = subtract(x, rowMax(x));
   return relu(subtract(shifted, threshold(shifted)));
+}
+
+// Entmax with alpha 1.5 of each row (Peters, Niculae, Martins 2019).
+function entmax15(x) {
+  const half = each((value) => Math.max(value / 2, -1), subtract(x, rowMax(x)));
+  const root = relu(subtract(half, thresholdOfSquares(half)));
+  return multiply(root, root);
 }
 
 // Column t turned with column t + d/2, for each t, by its angle.
