@@ -45,6 +45,7 @@ _CALLED = (
         "ratio",
         "softcap",
         "keep",
+        "topk",
     ),
     *("lengths", "rotary", "sinusoidal", "alibi"),
 )
