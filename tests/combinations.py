@@ -106,6 +106,12 @@ AXES: Mapping[str, tuple[Any, ...]] = {
         {"strided": 2},
         {"global": [1, 3]},
         {"documents": [1, 2, 1]},
+        {"chunk": 2},
+        {"window-2d": [2, 2]},
+        {"causal": -1},
+        {"top-k": 2},
+        {"index-top-k": 1},
+        ["causal", {"top-k": 2}],
         ["causal", "boolean"],
         ["additive", {"padding": 3}],
         ["causal", {"boolean": "head"}],
@@ -726,7 +732,8 @@ class Reference:
     def _weights(self, logits: Any, head: int) -> Any:
         queries, keys = logits.shape
         hidden = np.zeros((queries, keys), bool)
-        for mask in _listed(self.spec.get("mask")):
+        masks = [mask for mask in _listed(self.spec.get("mask")) if "top-k" not in str(mask)]
+        for mask in masks:
             if _named(mask)[0] == "additive":
                 added = plain(self._of("mask", head))
                 hidden |= np.isneginf(added)
@@ -736,7 +743,25 @@ class Reference:
                     [not self._sees(mask, i + self._past, j, i, head) for j in range(keys)]
                     for i in range(queries)
                 ]
+        hidden |= ~self._chosen(np.where(hidden, -np.inf, plain(logits)), hidden)
         return self._normalised(self._where(hidden, 0 * logits, logits), ~hidden, head)
+
+    def _chosen(self, scores: Array, hidden: Array) -> Array:
+        """Which keys each query keeps: the k best of those that it sees, of equal ones the first.
+
+        Numbers that floats hold apart by rounding alone are equal.
+        """
+        out = np.ones(scores.shape, bool)
+        for mask in _listed(self.spec.get("mask")):
+            name, count = _named(mask)
+            if "top-k" not in name:
+                continue
+            by = scores if name == "top-k" else plain(self._of("index_scores"))
+            by = np.where(hidden, -np.inf, by).round(9)
+            for row, line in zip(out, by, strict=True):
+                order = sorted(range(len(line)), key=lambda j: (-line[j], j))
+                row[order[count:]] = False
+        return out
 
     def _sees(self, mask: Any, i: int, j: int, row: int, head: int) -> bool:
         """Whether the query at position i (in this row) may see the key at position j."""
@@ -746,8 +771,16 @@ class Reference:
                 return any(self._sees(part, i, j, row, head) for part in value)
             case "all":
                 return all(self._sees(part, i, j, row, head) for part in value)
-            case "causal":
-                return j <= i
+            case "causal":  # a number says itself where the rows start
+                return j <= (i if value is True or value == {} else row + value)
+            case "chunk":
+                return j in range(i - i % value, i + 1)
+            case "window-2d":
+                width, side, *shifted = value
+                shift = sum(shifted)
+                one, other = (divmod(place, width) for place in (i, j))
+                pairs = zip(one, other, strict=True)
+                return all((a - shift) // side == (b - shift) // side for a, b in pairs)
             case "window":
                 before, after = (value, value) if isinstance(value, int) else value
                 return i - before <= j <= i + after
@@ -764,6 +797,9 @@ class Reference:
             case "global":
                 return i + 1 in value or j + 1 in value
             case "documents":
+                if "lengths" in value:
+                    lengths = value["lengths"] if isinstance(value, Mapping) else value[1]
+                    value = [k for k, many in enumerate(lengths) for _ in range(many)]
                 return bool(value[i] == value[j])
         raise AssertionError(name)
 

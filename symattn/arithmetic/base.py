@@ -129,8 +129,19 @@ class Arithmetic(Shapes):
         """For each row the τ with Σ max(0, x − τ) = 1, as an axis of length 1."""
         raise NotImplementedError
 
+    def threshold_of_squares(self, x: Array) -> Array:
+        """For each row the τ with Σ max(0, x − τ)² = 1, as an axis of length 1."""
+        raise NotImplementedError
+
     def first_largest(self, x: Array) -> Array:
         """1 at the first largest entry of each row, 0 elsewhere; [0, 1] where it is not known."""
+        raise NotImplementedError
+
+    def top(self, x: Array, count: Size) -> Array:
+        """0 at the `count` largest entries of each row, of equal ones the first, −∞ elsewhere.
+
+        A ball that holds both where it is not known.
+        """
         raise NotImplementedError
 
     def vanishing(self, x: Array) -> NDArray[np.bool_]:

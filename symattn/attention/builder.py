@@ -252,7 +252,7 @@ def _roles(plan: Plan) -> Mapping[str, tuple[str, ...]]:
             *("K_scaled", "K_features", *scored, *last_key, "K_joined", "K_rotated"),
             *(*own, "Q_rotated", "Q", *x),
         ),
-        "logits": ("masked", "biased", "capped", "scaled", "scores"),
+        "logits": ("selected", "masked", "biased", "capped", "scaled", "scores"),
         "latents": latents,
         "values": ("V_normed", "V_cached", "V", *keys, "Q", *x),
         "up": ("W_V", "W_K"),

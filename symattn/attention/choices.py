@@ -14,6 +14,7 @@ from symattn.attention.plan import (
     BIASED,
     BOTH_SCALE,
     DEFAULT_SCALE,
+    KEY_CHOICES,
     MATRIX_MASKS,
     ONE_PLUS,
     PER_HEAD,
@@ -222,18 +223,27 @@ def _masks(value: Setting) -> tuple[tuple[str, Setting], ...]:
             raise SymattnError(f"mask {quote(name)} is not known{nearest(name, _mask_names())}")
         if parameter is False:
             continue
-        if name not in MATRIX_MASKS:
-            # refuses a parameter that the mask cannot have
-            mask_of(name, sympy.Symbol("n"), sympy.Symbol("m"), parameter)
-        elif parameter is not True and not (isinstance(parameter, str) and parameter == PER_HEAD):
-            raise SymattnError(
-                f'mask "{name}" = {quote(parameter)}: say true (one matrix for all heads) or '
-                f'"{PER_HEAD}" (one for each), and give the matrix as {MATRIX_MASKS[name]}'
-            )
-        if name in MATRIX_MASKS and name in (earlier for earlier, _ in out):
+        _check_mask(name, parameter)
+        earlier = {one for one, _ in out}
+        if name in MATRIX_MASKS and name in earlier:
             raise SymattnError(f'mask: "{name}" is named twice; there is one {MATRIX_MASKS[name]}')
+        if name in KEY_CHOICES and earlier & {*KEY_CHOICES}:
+            raise SymattnError("mask: keys are chosen twice; name one choice")
         out.append((name, _frozen(parameter)))
     return tuple(out)
+
+
+def _check_mask(name: str, parameter: Setting) -> None:
+    """Refuse a parameter that the mask of this name cannot have."""
+    if name in KEY_CHOICES:
+        whole(parameter, f'mask "{name}"', 1, MOST_OF_A_SIZE)
+    elif name not in MATRIX_MASKS:
+        mask_of(name, sympy.Symbol("n"), sympy.Symbol("m"), parameter)
+    elif parameter is not True and not (isinstance(parameter, str) and parameter == PER_HEAD):
+        raise SymattnError(
+            f'mask "{name}" = {quote(parameter)}: say true (one matrix for all heads) or '
+            f'"{PER_HEAD}" (one for each), and give the matrix as {MATRIX_MASKS[name]}'
+        )
 
 
 def _frozen(value: Setting) -> Setting:
@@ -245,7 +255,7 @@ def _frozen(value: Setting) -> Setting:
 
 def _mask_names() -> tuple[str, ...]:
     """All that a mask may be called."""
-    return (*MASKS, *COMBINED, *MATRIX_MASKS)
+    return (*MASKS, *COMBINED, *MATRIX_MASKS, *KEY_CHOICES)
 
 
 def _heads(name: str, value: object, letter: str) -> int | str | None:

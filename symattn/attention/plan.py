@@ -40,6 +40,9 @@ STEPWISE = frozenset(
     ("frequencies", "scaling", "sections", "layout", "position_ids", "caches", "part")
 )
 
+#: The masks that choose keys by numbers, and the role of the matrix that they choose by.
+KEY_CHOICES = {"top-k": "logits", "index-top-k": "index_scores"}
+
 #: Where Q, K and V may come from.
 SOURCES = ("given", "self", "cross", "bare")
 
@@ -75,6 +78,11 @@ class Plan(Changed):
     output_gate: Setting = None
     output_projection: bool | None = None
     output_form: str = "concat"
+
+    @property
+    def key_choice(self) -> tuple[str, Setting] | None:
+        """The mask that chooses keys by numbers, and how many it keeps."""
+        return next((pair for pair in self.mask or () if pair[0] in KEY_CHOICES), None)
 
     @property
     def absorbed(self) -> bool:

@@ -11,6 +11,7 @@ from symattn.attention.plan import (
     BIASED,
     BOTH_SCALE,
     DEFAULT_SCALE,
+    KEY_CHOICES,
     MATRIX_MASKS,
     SOURCES,
     Plan,
@@ -64,7 +65,9 @@ class Attention(Plan):
     - `mask`: a name (``"causal"``), a table (``{"padding": 3}``), ``"boolean"`` (a matrix
       `allowed`, True attends), ``"additive"`` (a matrix `mask`), ``{"boolean": "head"}`` and
       ``{"additive": "head"}`` (one for each head), or a list, which allows what all allow;
-      ``{"any": [...]}`` allows what any allows.
+      ``{"any": [...]}`` allows what any allows. ``{"top-k": 2}`` then keeps the two keys with the
+      largest scores, ``{"index-top-k": 2}`` those with the largest of other scores (a matrix
+      `index_scores`).
     - `normaliser`: see `symattn.nodes.normalise.NORMALISERS`; `unfold`: the softmax in
       steps, with the row maximum taken off first (True or ``"shifted"``) or not (``"plain"``: e^z
       as by hand, which overflows in floating point).
@@ -180,8 +183,10 @@ class Attention(Plan):
     def _check_given(self, names: set[str]) -> None:
         """What the spec asks for must be given."""
         for kind, _ in self.mask:
-            name = MATRIX_MASKS.get(kind)
-            if name is not None and not names & {name, "masked", "exp", "weights"}:
+            name, later = MATRIX_MASKS.get(kind), {"masked", "selected", "exp", "weights"}
+            if kind in KEY_CHOICES and KEY_CHOICES[kind] != "logits":
+                name, later = KEY_CHOICES[kind], {"choice", "selected", "exp", "weights"}
+            if name is not None and not names & {name, *later}:
                 raise SymattnError(f'mask: "{kind}" needs its matrix; give it as {name}')
         for name in ("heads", "concat"):
             if name in names and not isinstance(self.heads, int):
@@ -219,6 +224,8 @@ class Attention(Plan):
             decided["output_gate"] = ("sigmoid", ())
         if "masked" in names and not self.mask:
             decided["mask"] = (("causal", True),)  # any mask: what leads to `masked` is cut off
+        if {"choice", "selected"} & names and not self.mask:
+            decided["mask"] = (("top-k", 1),)
         if "scaled" in names and self.scale is None:
             decided["scale"] = DEFAULT_SCALE
         plan = Plan(**{**vars(self), **decided})

@@ -18,7 +18,7 @@ from symattn.derivatives.rules import Share, backward_states, change, shares, su
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.heads import GroupSum, Head, HeadSum, head_of
 from symattn.nodes.lines import EntrySum, Filled, LineSum
-from symattn.nodes.masks import Masked, VisibleScores
+from symattn.nodes.masks import HIDING, Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
 from symattn.nodes.number import NumberSymbol
 from symattn.notation.letters import CHANGE, GRADIENT, LOSSES, derived_from, prefixed
@@ -244,17 +244,21 @@ def _reverse(graph: Graph, active: Collection[str], wanted: Collection[str]) -> 
     readers = {x: [step for step in order if x in step.operands] for x in graph.items}
     gradients: list[Step] = []
     shared: dict[str, list[tuple[Share, Step]]] = {letter: [] for letter in active}
+    #: What only decides, unless its own gradient is asked for.
+    decides = {x.letter for x in graph.steps if isinstance(x.expr, HIDING)} - {*wanted}
+    moved = {*active} - decides
     #: The gradients that are another matrix's, as they are: that of Z is that of G.
     passed: dict[str, MatrixExpr] = {}
     for step in order:
         upstream = passed.get(step.letter, _symbol(GRADIENT, step.symbol))
-        for share in _shares(step, upstream, active, readers[step.letter]):
+        for share in _shares(step, upstream, moved, readers[step.letter]):
             shared[letter_of(share.leaf)].append((share, step))
-        whole = [x for x in readers if x in active and readers[x][-1:] == [step]]
+        whole = [x for x in readers if x in moved and readers[x][-1:] == [step]]
         # what many steps read comes last: dW_V, then dX
         for letter in sorted(whole, key=lambda x: len(readers[x]) > 1):
             gradient = _gradient(graph, graph.items[letter], shared[letter])
-            if letter not in wanted and _is_passed(gradient):
+            chosen = any(decided.letter in decides for decided in readers[letter])
+            if letter not in wanted and not chosen and _is_passed(gradient):
                 passed[letter] = gradient.expr
             else:
                 gradients.append(gradient)
@@ -306,6 +310,11 @@ def _gradient(graph: Graph, item: Item, found: Sequence[tuple[Share, Step]]) -> 
     if ways:
         ways_used = " and ".join(ways)
         because.append(f"{{{item.letter}}} is used {ways_used}, so its gradients are added.")
+    because += [
+        f"No gradient passes through {{{step.letter}}}: a small change leaves the choice as it is."
+        for step in graph.steps
+        if isinstance(step.expr, HIDING) and item.letter in step.operands
+    ]
     rule = " and ".join(dict.fromkeys(f"backward of {step.name}" for _, step in found))
     source = next((share.source for share, _ in found if share.source), _REVERSE)
     symbol = _symbol(GRADIENT, item.symbol)

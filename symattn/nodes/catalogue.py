@@ -35,7 +35,7 @@ from symattn.nodes.lines import (
     Spread,
     UnitVectors,
 )
-from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked, VisibleScores
+from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked, TopK, VisibleScores
 from symattn.nodes.normalise import NORMALISERS, RowMax
 from symattn.nodes.positions import (
     Frequencies,
@@ -58,6 +58,7 @@ NODES: tuple[type[Node], ...] = (
     *MASKS.values(),
     Allowed,
     AnyOf,
+    TopK,
     Masked,
     VisibleScores,
     RowMax,

@@ -337,8 +337,9 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             one, other = at(left, indices, sizes), at(right, indices, sizes)
             if not any(entries(side) for side in (one, other)):
                 sides = (to_sympy(side).subs(sizes) for side in (one, other))
-                holds = SIGNS[sign](*sides) == sympy.true
-                return at(value if holds else otherwise, indices, sizes)
+                holds = SIGNS[sign](*sides)
+                if holds in (sympy.true, sympy.false):  # a symbol among the numbers leaves it open
+                    return at(value if holds == sympy.true else otherwise, indices, sizes)
     return rebuilt(rule, lambda part: at(part, indices, sizes))
 
 

@@ -16,7 +16,15 @@ from symattn.arithmetic.spelling import DECIMAL_SIGNS
 from symattn.arithmetic.verify import Accepted
 from symattn.attention.meaning import AXES
 from symattn.attention.norms import PLACES
-from symattn.attention.plan import BIASED, MATRIX_MASKS, PER_HEAD, PLAIN, SHIFTED, SOURCES
+from symattn.attention.plan import (
+    BIASED,
+    KEY_CHOICES,
+    MATRIX_MASKS,
+    PER_HEAD,
+    PLAIN,
+    SHIFTED,
+    SOURCES,
+)
 from symattn.attention.presets import PRESETS
 from symattn.attention.scoring import SCORES
 from symattn.attention.spec import Attention
@@ -165,9 +173,10 @@ def _norm() -> Schema:
 
 def _mask() -> Schema:
     """A name, a table, a list of these, or a matrix."""
-    names = (*MASKS, *COMBINED, *MATRIX_MASKS)
+    names = (*MASKS, *COMBINED, *MATRIX_MASKS, *KEY_CHOICES)
     own: dict[str, Schema] = {name: {} for name in (*MASKS, *COMBINED)}
     own |= {name: {"enum": [True, False, PER_HEAD]} for name in MATRIX_MASKS}
+    own |= dict.fromkeys(KEY_CHOICES, _COUNT)
     return _words(names, _closed(own, "masks that all hold"), {"type": "array"}, {"const": False})
 
 

@@ -25,6 +25,7 @@ from symattn.nodes.masks import (
     VisibleScores,
     Window,
     mask_of,
+    part_of,
     reason_of,
 )
 from symattn.nodes.rule import at, rule_of, to_sympy
@@ -34,10 +35,31 @@ from tests.rows import every_one_has_a_row
 #: Who may see whom, rows and columns counted from 1.
 Seen: TypeAlias = Callable[[int, int], bool]
 
+
+def swin(place: int, width: int, side: int, shift: int) -> tuple[int, int, int, int]:
+    """The window of a token as Swin's own code numbers it: rolled, cut, what is apart masked.
+
+    A grid of 8 rows; a part of a window across the rolled edge is a region of its own.
+    """
+
+    def cut(at: int, size: int) -> tuple[int, int]:
+        rolled = (at - shift) % size
+        return rolled // side, rolled >= size - shift
+
+    row, column = divmod(place - 1, width)
+    return *cut(row, 8), *cut(column, width)
+
+
 #: For each mask some parameters, a usual one first, and what they mean. All that is asked of masks
 #: anywhere in the tests is asked of these.
 DEFINED: dict[str, list[tuple[Any, Seen]]] = {
-    "causal": [(True, lambda i, j: j <= i), (2, lambda i, j: j <= i + 2), (0, lambda i, j: j <= i)],
+    "causal": [
+        (True, lambda i, j: j <= i),
+        (2, lambda i, j: j <= i + 2),
+        (0, lambda i, j: j <= i),
+        (-1, lambda i, j: j < i),
+        (-9, lambda i, j: False),
+    ],
     "padding": [(2, lambda i, j: j <= 2), (0, lambda i, j: False), (9, lambda i, j: True)],
     "window": [
         ([2, 0], lambda i, j: j in (i - 2, i - 1, i)),
@@ -65,6 +87,19 @@ DEFINED: dict[str, list[tuple[Any, Seen]]] = {
         (2, lambda i, j: j in {i, i - 1, i - 2, *range(i, 0, -2)}),
         (1, lambda i, j: j <= i),
         (3, lambda i, j: j in {i, i - 1, i - 2, i - 3, *range(i, 0, -3)}),
+    ],
+    "chunk": [
+        (2, lambda i, j: j in range(1 + (i - 1) // 2 * 2, i + 1)),
+        (3, lambda i, j: j <= i and (i + 2) // 3 == (j + 2) // 3),
+        (1, lambda i, j: i == j),
+        (99, lambda i, j: j <= i),
+    ],
+    "window-2d": [
+        ([4, 2], lambda i, j: swin(i, 4, 2, 0) == swin(j, 4, 2, 0)),
+        ([4, 2, 1], lambda i, j: swin(i, 4, 2, 1) == swin(j, 4, 2, 1)),
+        ([2, 2], lambda i, j: swin(i, 2, 2, 0) == swin(j, 2, 2, 0)),
+        ([2, 1], lambda i, j: i == j),
+        ([4, 4, 3], lambda i, j: swin(i, 4, 4, 3) == swin(j, 4, 4, 3)),
     ],
     "global": [
         ([1], lambda i, j: i == 1 or j == 1),
@@ -121,7 +156,7 @@ def test_rows_after_a_cache_are_the_later_rows(
     p = sympy.Symbol("p", integer=True, positive=True)
     if mask.args[-1]:
         assert mask_of(name, *shape, parameter, p).subs(p, start) in (mask, mask.subs(p, start))
-        assert f"start = {start})" in str(mask)
+        assert f"start = {start})".replace("-", "−") in str(mask)
     else:
         assert "start" not in str(mask)
 
@@ -258,11 +293,15 @@ LONG = [1] * 1025
 HOSTILE: list[tuple[str, Any, str]] = [
     *(
         (name, parameter, "whole number")
-        for name in ("causal", "padding", "prefix", "window", "strided")
+        for name in ("causal", "padding", "prefix", "window", "strided", "chunk")
         for parameter in (-2, 1.5, "2", "__import__('os')", False, None, 10**6 + 1, HUGE, {"a": 1})
-        if not (name == "window" and parameter is None)
+        if not ((name == "window" and parameter is None) or (name == "causal" and parameter == -2))
     ),
-    *((name, [1, 2, 3], "give|say") for name in MASKS if name not in ("documents", "global")),
+    *(
+        (name, [1, 2, 3], "give|say")
+        for name in MASKS
+        if name not in ("documents", "global", "window-2d")
+    ),
     *(
         (name, parameter, "give")
         for name in ("documents", "global")
@@ -284,6 +323,13 @@ HOSTILE: list[tuple[str, Any, str]] = [
     ),
     ("global", [0], "from 1"),
     ("strided", 0, "from 1"),
+    ("chunk", 0, "from 1"),
+    ("causal", -HUGE, "whole number"),
+    *(("window-2d", wrong, "give") for wrong in (4, [4], [4, 0], [0, 2], [4, 2, -1], [4, 2, 0, 0])),
+    ("documents", {"lengths": [0]}, "from 1"),
+    ("documents", {"lengths": 3}, "give"),
+    ("documents", {"lengths": []}, "from 1 to"),
+    ("documents", {"lengths": [1000] * 5}, "1025 numbers"),
     ("dilated", [1, 0], "from 1"),
     *(("dilated", wrong, "give") for wrong in (2, [2], [1, -1], ["1", 2], [1.5, 2], "12", None)),
     *(("window", wrong, "give") for wrong in ([1], [], [-2, 0], ["1", 2], [True, 1], LONG, None)),
@@ -329,6 +375,12 @@ def test_documents_have_one_number_for_each_token() -> None:
         Documents(2, 4, [1, 2])
     with pytest.raises(SymattnError, match="list of 2 numbers"):
         Documents(n, n, [1, 2])[5, 0]
+
+
+def test_documents_may_be_said_by_their_lengths() -> None:
+    mask = MASKS["documents"].of(3, 3, {"lengths": [2, 1]})
+    assert mask == Documents(3, 3, [1, 1, 2])
+    assert part_of("documents", {"lengths": [2, 1, 1]}, 1, 3) == [1, 1, 2]
 
 
 def test_matrices_of_two_sizes_are_not_joined() -> None:

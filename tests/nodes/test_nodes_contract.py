@@ -54,7 +54,7 @@ from symattn.nodes.lines import (
     Spread,
     UnitVectors,
 )
-from symattn.nodes.masks import MASKS, Allowed, AnyOf, Causal, Masked, VisibleScores, Window
+from symattn.nodes.masks import MASKS, Allowed, AnyOf, Causal, Masked, TopK, VisibleScores, Window
 from symattn.nodes.normalise import NORMALISERS, RowMax, Softmax
 from symattn.nodes.norms import NORMS, LayerNorm, RMSNorm
 from symattn.nodes.positions import (
@@ -103,6 +103,7 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     **{MASKS[name]: MASKS[name].of(n, n, rows[0][0]) for name, rows in SQUARE.items()},
     Allowed: Allowed(B),
     AnyOf: AnyOf(Window(n, m, 1), Allowed(B)),
+    TopK: TopK(S, 2),
     Masked: Masked(S, Causal(n, m)),
     VisibleScores: VisibleScores(S, Causal(n, m)),
     RowMax: RowMax(S),
