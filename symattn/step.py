@@ -89,7 +89,7 @@ class Item:
         if self.count is not None and not self.per_head:
             raise SymattnError(f"{self.name}: count: all heads share this matrix; leave it out")
 
-    @property
+    @cached_property
     def letter(self) -> str:
         """The name of the matrix symbol."""
         return letter_of(self.symbol)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from symattn.arithmetic.spelling import decimal_shown
+from symattn.arithmetic.spelling import DECIMAL_SIGNS, decimal_shown
 from symattn.arithmetic.written import BLANKS
 from symattn.claims.claims import claimed_cells
 from symattn.claims.entry_names import listed, turned
@@ -73,15 +73,22 @@ class AnswerSheet:
 
         @lru_cache(_KEYS)
         def named(key: str) -> tuple[str, Place] | None:
-            if key in asked:
-                return asked[key]
+            called = self._called(key)
+            if called in asked:
+                return asked[called]
             try:
-                ((letter, place, _),) = claimed_cells(key, "?", self.exercise.evaluation)
+                ((letter, place, _),) = claimed_cells(called, "?", self.exercise.evaluation)
             except (ReadError, ValueError):
                 return None
             return letter, place
 
         return named
+
+    def _called(self, key: str) -> str:
+        """A key with the step as the exercise writes it: ``Weights[1,2]`` is weights[1,2]."""
+        name, bracket, place = key.partition("[")
+        small = name.lower()
+        return f"{small}{bracket}{place}" if small in self.exercise.parts else key
 
     def read(self, submission: Submission) -> Answers:
         """What a submission answers; nothing in it is refused, and nothing but claims is used."""
@@ -95,6 +102,7 @@ class AnswerSheet:
                 texts[number] = _text(entry)
         remarks += self._changed(submission.others)
         decimal = self.exercise.sheet.decimal or decimal_shown(texts)
+        remarks += _mixed(texts, decimal)
         return Answers(tuple(texts), decimal, tuple(remarks))
 
     def _claimed(
@@ -105,8 +113,9 @@ class AnswerSheet:
         for key, value in claims.items():
             try:
                 if isinstance(value, list | Mapping):
-                    for letter, place, entry in claimed_cells(key, value, self.exercise.evaluation):
-                        yield (letter, place), entry
+                    called = self._called(key)
+                    found = claimed_cells(called, value, self.exercise.evaluation)
+                    yield from (((letter, place), entry) for letter, place, entry in found)
                 elif (cell := self.cell(key)) is None:
                     unknown.append(key)
                 else:
@@ -154,6 +163,14 @@ class AnswerSheet:
 #: Tables that are compared first, and those that may be what they like.
 _COMPARED = ("given", "attention", "policy", "notation")
 _LEFT = ("exercise", "title", "claims", "schema")
+
+
+def _mixed(texts: Sequence[str], decimal: str) -> Iterator[str]:
+    """What is said where numbers have both signs, one of which is taken for the decimal one."""
+    others = [sign for sign in DECIMAL_SIGNS if decimal and sign != decimal]
+    if any(sign in text for sign in others for text in texts):
+        word = {".": "point", ",": "comma"}[decimal]
+        yield f"has points and commas in its numbers; the {word} is read as the decimal sign"
 
 
 def _text(entry: object) -> str:

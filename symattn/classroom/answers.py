@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 from symattn.classroom.exercise import STATEMENTS, statement_name
 from symattn.classroom.submission import Sheet, Submission, cell, cells, is_name, name_of, shallow
-from symattn.errors import ReadError
+from symattn.errors import ReadError, counted
 from symattn.files.archives import archive_in, unpacked
 from symattn.files.named import LIMITS
 from symattn.files.toml import parse
@@ -162,7 +162,7 @@ def _csv(raw: bytes) -> Submission:
     A matrix with an empty corner has the names of its columns and rows, which are left out.
     """
     text, remark = text_of(raw)
-    claims: dict[str, object] = {}
+    claims, lost = dict[str, object](), list[str]()
     rows: list[list[str]] | None = None
     for row in csv.reader(text.splitlines(keepends=True), delimiter=mark_in(text)):
         line = joined([part.strip() for part in row])
@@ -176,10 +176,16 @@ def _csv(raw: bytes) -> Submission:
             claims[name], rows = given[0] if len(given) == 1 else given, None
         elif rows is not None:
             rows.append([cell(part) for part in line])
+        else:
+            lost.append(name)
+    if lost:
+        lines = counted(len(lost), "line")
+        remark = "; ".join(filter(None, (remark, f"{lines} below no name of a step, not read")))
     for name, value in claims.items():
         if isinstance(value, list) and value and isinstance(value[0], list):
             claims[name] = _bare(value)
     student = claims.pop("student", claims.pop("name", ""))
+    claims.pop("entry", None)  # the head: entry,answer
     return Submission("", name_of(student), claims, remark=remark)
 
 

@@ -45,6 +45,7 @@ _REMARKS = {
     r"answers the exercise of seed": "wrong seed",
     r"[0-9]+ submissions;": "twice",
     r"has an? ": "own numbers",
+    r".*(?:it is|,) not read": "not all read",
 }
 
 
@@ -55,6 +56,7 @@ def word(record: Record) -> str:
     'nothing answered, late'
     """
     words = [_FAULTS.get(record.fault, "not read")] if record.fault else []
+    words += [] if record.student else ["no name"]
     for begins, said in _REMARKS.items():
         words += [said] * any(re.match(begins, remark) for remark in record.remarks)
     return ", ".join([*words, *(["late"] if record.share != 1 else [])])
@@ -66,7 +68,8 @@ def decimal(number: Fraction) -> str:
     >>> decimal(Fraction(1, 8)), decimal(Fraction(17, 2))
     ('0.13', '8.50')
     """
-    whole, rest = divmod((number * 100 + Fraction(1, 2)).__floor__(), 100)
+    above, below = number.as_integer_ratio()
+    whole, rest = divmod((200 * above + below) // (2 * below), 100)
     return f"{whole}.{rest:02d}"
 
 
@@ -129,8 +132,7 @@ class Flavor:
 
 
 def _plain(book: Gradebook, record: Record) -> list[str]:
-    steps = record.steps
-    own = [decimal(steps.get(step, (Fraction(0), book.most))[0]) for step in book.steps]
+    own = [decimal(record.steps.get(step, Fraction(0))) for step in book.steps]
     total = decimal(record.points), decimal(book.most)
     return [record.student, record.key, *own, *total, word(record)]
 
@@ -193,9 +195,9 @@ def points_in(file: Iterable[str]) -> dict[tuple[str, str], str]:
 def changes(
     before: Mapping[tuple[str, str], str], now: Mapping[tuple[str, str], str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Whose points are others than before: student, then, now; "" for none."""
-    for student in {**now, **before}:
-        then, points = before.get(student, ""), now.get(student, "")
+    """Whose points are others than before: student, then, now; "" for none now."""
+    for student, then in before.items():
+        points = now.get(student, "")
         if then != points:
             yield student[0], then, points
 

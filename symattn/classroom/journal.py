@@ -17,7 +17,7 @@ from symattn.classroom.judge import VERDICTS, Judgement, Told
 from symattn.errors import SymattnError
 
 #: The version of what a judgement means: rows of another one are not read.
-VERSION = 1
+VERSION = 2
 
 #: Seconds to wait for another process that writes, and rows that are asked for at once.
 _PATIENCE, _AT_ONCE = 60.0, 500

@@ -283,7 +283,15 @@ class _Found:
             if "wrong" in self._after(first):
                 self._follow(first, self._reproduced(partly.evaluation))
             return _told([partly])
-        return tuple(self._explained(marker, marks)) if self.judge.explain and computed else ()
+        explain = self.judge.explain and computed and not self._begins_short()
+        return tuple(self._explained(marker, marks)) if explain else ()
+
+    def _begins_short(self) -> bool:
+        """Whether the first wrong answer has too few digits, and needs no other explanation."""
+        wrong = (k for k, verdict in enumerate(self.verdicts) if verdict == "wrong")
+        first = next(wrong, None)
+        number = None if first is None else self.numbers[first]
+        return first is not None and number is not None and self.judge.is_short(first, number)
 
     # ---- what nobody computed -------------------------------------------------------------------
 

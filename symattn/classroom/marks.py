@@ -54,6 +54,8 @@ class Summary:
     faults: list[str] = field(default_factory=list)
     #: Whose points are others than before: student, then, now.
     changes: list[tuple[str, str, str]] = field(default_factory=list)
+    #: How many have points for the first time, where others had some before.
+    new: int = 0
 
     def add(self, record: Record) -> None:
         """Count a record."""
@@ -123,7 +125,8 @@ class Marks:
         self._write(REPORT, written("html", [report.document(self.book.most)], None))
         self._write(GROUPS, report.groups.text(self._groups))
         if before:
-            found.changes = [*changes(before, self._points())]
+            now = self._points()
+            found.changes, found.new = [*changes(before, now)], len(now.keys() - before.keys())
         return found
 
     def write_gradebook(self, name: str, flavor: str, records: Iterable[Record]) -> None:

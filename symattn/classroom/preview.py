@@ -52,7 +52,7 @@ def _tried(marking: Marking, texts: Sequence[str]) -> Record:
 
 
 def _row(name: str, record: Record) -> b.Row:
-    numbers = (*(points for points, _ in record.steps.values()), record.points)
+    numbers = (*record.steps.values(), record.points)
     return b.Row(b.Cell((name,)), tuple(b.Cell((in_words(one),)) for one in numbers))
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from symattn.classroom.answered import Answers, AnswerSheet
 from symattn.classroom.exercise import Exercise
 from symattn.classroom.judge import MISTAKEN, Judge, Judgement, Told
-from symattn.classroom.scheme import Points, Scheme
+from symattn.classroom.scheme import Points, Scheme, total
 from symattn.classroom.submission import Submission
 
 
@@ -52,26 +52,25 @@ class Record:
     #: The share of its points that a late submission keeps.
     share: Fraction = Fraction(1)
 
-    @property
+    @cached_property
     def points(self) -> Fraction:
         """All points."""
-        return self.share * sum((points for points, _ in self.steps.values()), Fraction(0))
+        return self.share * total(self.steps.values())
 
     @property
     def most(self) -> Fraction:
         """The points of a sheet on which all is right."""
-        return sum((most for _, most in self.steps.values()), Fraction(0))
+        return total(mark.most for mark in self.marks)
 
     @cached_property
-    def steps(self) -> Mapping[str, tuple[Fraction, Fraction]]:
-        """The points of each step, of how many."""
-        found: dict[str, tuple[Fraction, Fraction]] = {}
+    def steps(self) -> Mapping[str, Fraction]:
+        """The points of each step."""
+        found: dict[str, list[Fraction]] = {}
         for mark in self.marks:
-            points, most = found.get(mark.step, (Fraction(0), Fraction(0)))
-            found[mark.step] = points + mark.points, most + mark.most
-        return found
+            found.setdefault(mark.step, []).append(mark.points)
+        return {step: total(points) for step, points in found.items()}
 
-    @property
+    @cached_property
     def first_mistake(self) -> int | None:
         """The number of the first blank with a wrong answer; what holds none is no mistake."""
         return next((k for k, mark in enumerate(self.marks) if mark.is_mistaken), None)
@@ -91,7 +90,7 @@ class Marking:
         """What answers are worth as they are judged; what could not be read is a fault."""
         when = submission.submitted
         shown = zip(self.exercise.asked, answers.texts, judgement.verdicts, strict=True)
-        shares = self.points.given(judgement, self.exercise.part_of_each)
+        shares = self.points.given(judgement.verdicts, self.exercise.part_of_each)
         given = zip(shares, self.points.each, strict=True)
         marks = (
             Mark(*said, *points, judgement.remarks.get(number, ""))

@@ -24,12 +24,13 @@ A file in TOML; without one each blank has a point::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -39,7 +40,7 @@ import numpy as np
 from symattn.arguments import whole
 from symattn.claims.references import entries_of, named
 from symattn.classroom.exercise import STATEMENTS, Exercise
-from symattn.classroom.judge import SOUND, Judgement
+from symattn.classroom.judge import SOUND, VERDICTS
 from symattn.classroom.roster import called, who
 from symattn.derivations import Evaluation, Place
 from symattn.errors import ReadError, SymattnError, located, nearest, quote
@@ -70,6 +71,12 @@ class Counting:
         whole(self.tolerance, "tolerance", 0, _MOST_UNITS)
         _one_of("by", self.by, BY)
         object.__setattr__(self, "follow_through", share_of("follow_through", self.follow_through))
+
+    @cached_property
+    def worth(self) -> Mapping[str, Fraction]:
+        """The share of its points that an answer has, by its verdict."""
+        shares = {verdict: Fraction(verdict in SOUND) for verdict in VERDICTS}
+        return {**shares, "follows": self.follow_through}
 
 
 @dataclass(frozen=True)
@@ -132,7 +139,7 @@ class Scheme:
                 raise ReadError(f"points: {key} is not asked for; there are points for {asked}")
             for number in mine:
                 shares[number] += points / len(mine)
-        whole = sum(shares, Fraction(0))
+        whole = total(shares)
         scale = Fraction(1) if self.total is None or not whole else self.total / whole
         yield from (share * scale for share in shares)
 
@@ -147,18 +154,24 @@ class Points:
     @property
     def whole(self) -> Fraction:
         """What a sheet has on which all is right."""
-        return sum(self.each, Fraction(0))
+        return total(self.each)
 
-    def given(self, judgement: Judgement, steps: Sequence[str]) -> tuple[Fraction, ...]:
-        """What each answer has; `steps` are those of the answers."""
+    @cached_property
+    def _by_verdict(self) -> Sequence[Mapping[str, Fraction]]:
+        """What each answer has by its verdict."""
+        worth = self.scheme.answers.worth
+        return [{verdict: share * most for verdict, share in worth.items()} for most in self.each]
+
+    def given(self, verdicts: Sequence[str], parts: Sequence[str]) -> tuple[Fraction, ...]:
+        """What each answer has; `parts` are those that have points together."""
         counting = self.scheme.answers
-        shares = [_worth(verdict, counting) for verdict in judgement.verdicts]
         if counting.by == "step":
-            least: dict[str, Fraction] = {}
-            for step, share in zip(steps, shares, strict=True):
-                least[step] = min(share, least.get(step, share))
-            shares = [least[step] for step in steps]
-        return tuple(share * one for share, one in zip(shares, self.each, strict=True))
+            least: dict[str, str] = {}
+            for part, verdict in zip(parts, verdicts, strict=True):
+                least[part] = min(verdict, least.get(part, verdict), key=counting.worth.__getitem__)
+            verdicts = [least[part] for part in parts]
+        pairs = zip(verdicts, self._by_verdict, strict=True)
+        return tuple(points[verdict] for verdict, points in pairs)
 
 
 def _numbers(key: str, exercise: Exercise) -> list[int]:
@@ -185,11 +198,11 @@ def _places(key: str, evaluation: Evaluation) -> tuple[str, list[Place]]:
         raise ReadError(str(error)) from None
 
 
-def _worth(verdict: str, counting: Counting) -> Fraction:
-    """The share of its points that an answer has."""
-    if verdict == "follows":
-        return counting.follow_through
-    return Fraction(verdict in SOUND)
+def total(points: Iterable[Fraction]) -> Fraction:
+    """The sum of points, over one denominator: Python's own reduces it after each of them."""
+    pairs = [one.as_integer_ratio() for one in points]
+    below = lcm(*(own for _, own in pairs))
+    return Fraction(sum(above * (below // own) for above, own in pairs), below)
 
 
 # ---- the file ------------------------------------------------------------------------------------

@@ -110,10 +110,10 @@ class Stack:
             )
         elif not fault:
             fault = _NOBODYS
-        when = submission.submitted
+        when, name = submission.submitted, who(submission.student)
         row = (
-            submission.key or who(submission.student),
-            who(submission.student),
+            submission.key or name,
+            name,
             submission.student,
             submission.source,
             submission.key,
@@ -142,8 +142,8 @@ class Stack:
     def records(self) -> Iterator[Record]:
         """A record for each student, in the order of the submissions, and for who is missing."""
         several = dict(self._several())
-        for number, record in self._every():
-            chosen, count = several.get(record.key or who(record.student), (number, 1))
+        for number, student, record in self._every():
+            chosen, count = several.get(student, (number, 1))
             if chosen == number:
                 yield (
                     record
@@ -157,13 +157,13 @@ class Stack:
         """Which of so many submissions counts, in words."""
         return f"{count} submissions; the {self.exercises.scheme.attempts.count} counts"
 
-    def _every(self, where: str = "", *values: object) -> Iterator[tuple[int, Record]]:
-        """The record of each submission, with its number."""
+    def _every(self, where: str = "", *values: object) -> Iterator[tuple[int, str, Record]]:
+        """The record of each submission, with its number, and what tells its student."""
         rows = self._sheets.execute(f"SELECT * FROM sheets {where} ORDER BY number", values)  # noqa: S608 made here
         for some in _batches(rows, 4 * _PORTION):
             judged = dict(self.journal.judgements({row[-1] for row in some if row[-1]}))
             for row in some:
-                yield row[0], self._record(row, judged)
+                yield row[0], row[1], self._record(row, judged)
 
     def _record(self, row: Sequence[Any], judged: Mapping[bytes, Judgement]) -> Record:
         """The record of a row of the table."""
@@ -186,10 +186,10 @@ class Stack:
         ).fetchall()
         for (name,) in names:
             found = [*self._every("WHERE who = ?", name)]
-            order = sorted(found, key=lambda pair: (pair[1].submitted, pair[0]))
+            order = sorted(found, key=lambda one: (one[2].submitted, one[0]))
             if attempts.count == "best":
-                order.sort(key=lambda pair: pair[1].points)
-            number, _ = order[0 if attempts.count == "first" else -1]
+                order.sort(key=lambda one: one[2].points)
+            number, *_ = order[0 if attempts.count == "first" else -1]
             yield name, (number, len(found))
 
     def without(self, students: Iterable[str]) -> Iterator[str]:

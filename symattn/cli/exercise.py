@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from symattn.classroom.roster import MOST, students_in
 from symattn.cli import completing as completes
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
 #: The formats of quizzes, with the flavors of each, rows of `FLAVORS` in its module.
 _QUIZZES: Mapping[str, tuple[str, ...]] = {"moodle": (), "qti": ("2.1", "2.2")}
+
+#: The options by which exercises are drawn, of a file that is one, too.
+_DRAWING = (
+    *("tokens", "d_k", "heads", "given", "blank", "entries", "digits", "true_or_false"),
+    *("style", "difficulty", "ties", "seed", "count", "roster"),
+)
 
 #: The formats that show a sheet, and those that programs read, with the ending of a file of each.
 FORMATS_HERE = (*(name for name in FORMS if name != "json"), "toml", *_QUIZZES)
@@ -95,9 +102,12 @@ def exercise(**asked: Any) -> Status:
 
     A sheet has its numbers from its seed, on every machine the same. Each misconception that
     applies has an answer of its own in what is asked for; the key says where it has not. A file in
-    the format toml is a worksheet, which symattn check marks once its blanks are filled in.
+    the format toml is a worksheet, which symattn check marks once its blanks are filled in; as
+    SOURCE it is the exercise itself, unless an option says how others are drawn.
     """
-    request = Request(**asked)
+    source = click.get_current_context().get_parameter_source
+    draws = any(source(name) is ParameterSource.COMMANDLINE for name in _DRAWING)
+    request = Request(**asked, draws=draws)
     if request.form in _QUIZZES and (request.key or request.hints or request.true_or_false):
         raise SymattnError(
             f"{request.form}: holds its answers; leave --key, --hints and --true-or-false out"
@@ -136,6 +146,8 @@ class Request:
     seed: int
     count: int
     roster: str | None
+    #: Whether an option says what is asked for, or how it is drawn.
+    draws: bool
 
     @property
     def in_folder(self) -> bool:
@@ -144,6 +156,11 @@ class Request:
             return False
         several = self.roster is not None or self.count > 1
         return is_folder(self.output) or (several and not Path(self.output).suffix)
+
+    @cached_property
+    def file(self) -> Worksheet:
+        """The worksheet in the file that is the source."""
+        return worksheet_at(self.source, [])
 
     def worksheet(self) -> Worksheet:
         """What exercises are made of. Raises `SymattnError` for sizes that a file has already."""
@@ -160,9 +177,20 @@ class Request:
         if is_file(self.source):
             if (self.tokens, self.d_k, self.heads) != (None, None, None):
                 raise SymattnError("--tokens, --d-k, --heads: are those of the file")
-            return worksheet_at(self.source, [])
+            return self.file
         row = variant_named(self.source)
         return worksheet_of(starter(row, tokens=tokens, d_k=d_k, heads=self.heads))
+
+    @property
+    def known(self) -> Exercise | None:
+        """The exercise that a file is already; None where there is none, or others are drawn."""
+        from symattn.claims.labels import leaves
+        from symattn.classroom.exercise import Exercise
+
+        if self.draws or not is_file(self.source):
+            return None
+        is_open = "?" in map(str, leaves(self.file.claims))
+        return Exercise.of(self.file) if is_open and "seed" in self.file.exercise else None
 
     def generator(self) -> Generator:
         """What draws the exercises."""
@@ -191,6 +219,9 @@ class Request:
 
     def exercises(self) -> Iterator[tuple[str, Exercise]]:
         """Every exercise, with the name of its file."""
+        if (known := self.known) is not None:
+            yield f"exercise-{known.sheet.exercise['seed']}", known
+            return
         generator = self.generator()
         for name, student, seed in self.students:
             yield name, generator.exercise(seed, "", student, self.true_or_false)

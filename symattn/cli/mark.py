@@ -260,9 +260,11 @@ def _say(found: Summary, marks: Marks) -> None:
     if missing:
         click.echo(f"{counted(missing, 'student')} handed nothing in.")
     for student, then, now in found.changes[:MOST_NAMED]:
-        click.echo(as_line(f"{student}: {then or 'no'} points before, {now or 'none'} now"))
+        click.echo(as_line(f"{student}: {then} points before, {now or 'none'} now"))
     if (more := len(found.changes) - MOST_NAMED) > 0:
         click.echo(f"{more} more have other points than before.")
+    if found.new:
+        click.echo(f"{counted(found.new, 'student')} had no points before.")
     click.echo(as_line(f"In {marks.folder}: {', '.join(marks.files)}"))
     if unknown := [*marks.stack.without(marks.stack.exercises.scheme.attempts.extra_time)]:
         complain(f"extra_time: nothing was handed in by {listed(unknown)}")

@@ -307,7 +307,7 @@ class Chains:
             for letter, claimed in self.claimed.items()
         ):
             return chosen  # no mistakes: the tracks are one
-        tracks = _Run(self, _Ways([chosen.style], self.ways(2)), tracks=2)
+        tracks = _Run(self, _one_way(chosen.style, self.ways(2)), tracks=2)
         return tracks.chain(0)
 
     @cached_property
@@ -462,7 +462,7 @@ class Chains:
         else:
             instead = self.best[letter].should.ravel()[claimed.index[chosen]]
         ways = self.ways(len(chosen))
-        arithmetic = _Ways([self.best.style], ways).arithmetic
+        arithmetic = _one_way(self.best.style, ways).arithmetic
         changed: dict[str, Array] = {}
 
         def operand(name: str) -> Array:
@@ -566,6 +566,11 @@ def _some_ways(circumstances: tuple[bool, bool], start: int, stop: int, count: i
     return _Ways(styles[start:stop], count)
 
 
+@lru_cache(maxsize=64)
+def _one_way(style: Style, count: int) -> _Ways:
+    return _Ways([style], count)
+
+
 class _Run:
     """Styles followed through all steps, one a way.
 
@@ -649,6 +654,9 @@ class _Run:
 
     def _most_off(self, letter: str, claimed: Claimed, value: Array) -> Array:
         """How far each claim may be rounded before it is another number."""
+        short = claimed.decimals < self.chains.decimals_after[letter]
+        if not short.any() and (claimed.decimals >= 1).all():
+            return np.array(np.inf)
         sizes = np.abs(np.where(np.isfinite(value), value, 0))
         of_row, of_matrix = (
             np.broadcast_to(sizes.max(axis=axes, keepdims=True), value.shape).reshape(
@@ -656,7 +664,6 @@ class _Run:
             )[:, claimed.index]
             for axes in ((-1,), (-2, -1))
         )
-        short = claimed.decimals < self.chains.decimals_after[letter]
         whole = of_matrix < _THREE_DIGITS * claimed.units
         return np.where(
             claimed.decimals >= 1,

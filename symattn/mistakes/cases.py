@@ -23,9 +23,9 @@ from symattn.mistakes.screening import FITTING, MISTAKEN, Comparison, Effect, Sc
 #: A claim that follows from rounded numbers might as well be a unit more or less: log₂ 3 bits.
 _ROUNDED = log2(3)
 
-#: How many hypotheses are marked again, and how many pairs are screened; of many claimed entries,
-#: from `LARGE` on, fewer.
-_MOST_MARKED, _MOST_PARTLY, MOST_PAIRS = 6, 2, 600
+#: How many hypotheses are marked again: those that give all numbers, some of them, or those in some
+#: rows; and how many pairs are screened. Of many claimed entries, from `LARGE` on, they are fewer.
+_MOST_MARKED, _MOST_PARTLY, _MOST_IN_ROWS, MOST_PAIRS = 6, 2, 3, 600
 LARGE = 512
 
 _Pair: TypeAlias = tuple[Hypothesis, Hypothesis]
@@ -55,6 +55,10 @@ class Case:
         ]
 
 
+#: A comparison of which the cases are marked.
+_Marked: TypeAlias = tuple[Comparison, list[Case]]
+
+
 class Cases:
     """The misconceptions that give a sheet's numbers with enough evidence."""
 
@@ -74,8 +78,8 @@ class Cases:
         #: Kinds of hypotheses of which there were too many to try them all.
         self.left_out: list[str] = []
         few = self.screen.claimed < LARGE
-        self.most_marked, self.most_partly, self.most_pairs = (
-            (_MOST_MARKED, _MOST_PARTLY, MOST_PAIRS) if few else (2, 1, 0)
+        self.most_marked, self.most_partly, self.most_in_rows, self.most_pairs = (
+            (_MOST_MARKED, _MOST_PARTLY, _MOST_IN_ROWS, MOST_PAIRS) if few else (2, 1, 2, 0)
         )
 
     def compare(self, hypothesis: Hypothesis) -> Comparison:
@@ -109,12 +113,11 @@ class Cases:
         partly.sort(key=lambda pair: pair[1].broken - len(pair[1].fixed))
         cases: list[Case] = []
         for some, most in ((whole, self.most_marked), (partly, self.most_partly)):
-            known: list[tuple[Comparison, list[Case]]] = []
+            known: list[_Marked] = []
             for hypothesis, found in some:
                 tried = effects[: ranks[hypothesis]]
-                same = next((c for other, c in known if found.same(other)), None)
-                if same is not None:  # its verdicts are the same as well
-                    cases.extend(replace(case, hypothesis=hypothesis) for case in same)
+                if (same := _as_before(known, hypothesis, found)) is not None:
+                    cases.extend(same)
                 elif len(known) < most and self.screen.evidence(found.fixed, tried) >= LEAST_BITS:
                     known.append((found, list(self.certified(hypothesis, found, tried))))
                     cases.extend(known[-1][1])
@@ -135,16 +138,15 @@ class Cases:
             bits = self.screen.evidence(found.fixed, effects)
             yield Case(hypothesis, self.evaluation, self.base.marks, bits, whole=True)
             return
-        yield from self.marked(hypothesis, len(effects), effects)
+        yield from self.marked(hypothesis, effects)
 
     def marked(
-        self,
-        hypothesis: Hypothesis,
-        rank: int,
-        effects: Sequence[Effect] = (),
-        more: float = 0.0,
+        self, hypothesis: Hypothesis, effects: Sequence[Effect], more: float = 0.0
     ) -> Iterator[Case]:
-        """The sheet marked against a changed derivation, where the evidence is enough."""
+        """The sheet marked against a changed derivation, where the evidence is enough.
+
+        It is that of `Screen.evidence`, with these `effects` tried and so many bits `more`.
+        """
         inputs = self.hypotheses.derivation.inputs
         given = {i.name: self.evaluation.given[i.letter] for i in inputs}
         try:
@@ -168,12 +170,10 @@ class Cases:
                     loss += self.screen.bits_of(mark.letter, entry.place)
         if not fixed:
             return
-        if len(fixed) > 1:
-            bits = self.screen.bits(fixed) - log2(max(rank, 1)) - rounded * _ROUNDED - more
-        else:
-            bits = self.screen.evidence(fixed, (*effects, fixed), more + rounded * _ROUNDED)
-        if bits - loss >= LEAST_BITS:
-            yield Case(hypothesis, evaluation, marks, bits - loss)
+        tried = effects if len(fixed) > 1 else (*effects, fixed)
+        bits = self.screen.evidence(fixed, tried, more + rounded * _ROUNDED) - loss
+        if bits >= LEAST_BITS:
+            yield Case(hypothesis, evaluation, marks, bits)
 
     def mostly_fixed(self, mark: StepMark) -> bool:
         """Whether at most a quarter of a step's mistakes stay, which may be slips."""
@@ -185,21 +185,31 @@ class Cases:
     def rows(self) -> list[Case]:
         """Misconceptions in some rows only."""
         able = [one for one in self.hypotheses.singles if self.compare(one).rows]
-        base = self.evaluation.notation.index_base
+        order = {self.in_rows(one): k for k, one in enumerate(able)}
+        compared = [(only, self.compare(only)) for only in order]
+        viable = [(only, found) for only, found in compared if found.fixed and not found.broken]
+        more = log2(max(len(able), 1)) + 1
+        known: list[_Marked] = []
         cases: list[Case] = []
-        for k, hypothesis in enumerate(able):
-            if len(cases) + k >= 2 * self.most_marked:
-                self.left_out.append("rows")
-                break
-            rows = self.compare(hypothesis).rows
-            where = "row" if len(rows) == 1 else "rows"
-            where += f" {listed([str(row + base) for row in rows], len(rows))}"
-            where += "".join(f" of batch {item + base}" for item in self.evaluation.item_number)
-            only = self.hypotheses.in_rows(hypothesis, rows, where)
-            again = self.compare(only)
-            if again.fixed and not again.broken:
-                cases.extend(self.marked(only, len(able), [again.fixed], log2(len(able)) + 1))
-        return cases
+        for only, found in sorted(viable, key=lambda pair: pair[1].distance):
+            tried = [found.fixed] * len(able)
+            if (same := _as_before(known, only, found)) is not None:
+                cases.extend(same)
+            elif self.screen.evidence(found.fixed, tried, more) >= LEAST_BITS:
+                if len(known) == self.most_in_rows:
+                    self.left_out.append("rows")
+                    break
+                known.append((found, [*self.marked(only, tried, more)]))
+                cases.extend(known[-1][1])
+        return sorted(cases, key=lambda case: order[case.hypothesis] if case.hypothesis else 0)
+
+    def in_rows(self, hypothesis: Hypothesis) -> Hypothesis:
+        """A misconception in those rows only in which it fits."""
+        rows, base = self.compare(hypothesis).rows, self.evaluation.notation.index_base
+        where = "row" if len(rows) == 1 else "rows"
+        where += f" {listed([str(row + base) for row in rows], len(rows))}"
+        where += "".join(f" of batch {item + base}" for item in self.evaluation.item_number)
+        return self.hypotheses.in_rows(hypothesis, rows, where)
 
     def pairs(self, cases: Sequence[Case]) -> list[Case]:
         """Two misconceptions that only together reproduce everything."""
@@ -249,6 +259,17 @@ class Cases:
             for some in (likely, unlikely)
         )
         return first, second
+
+
+def _as_before(
+    known: Sequence[_Marked], hypothesis: Hypothesis, found: Comparison
+) -> list[Case] | None:
+    """The cases of a hypothesis that gives the numbers of one marked before: so are its verdicts.
+
+    None where there is no such one.
+    """
+    same = next((cases for other, cases in known if found.same(other)), None)
+    return None if same is None else [replace(case, hypothesis=hypothesis) for case in same]
 
 
 def _plausibility(hypothesis: Hypothesis) -> int:

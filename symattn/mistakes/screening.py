@@ -118,6 +118,14 @@ class _Step:
 
     @property
     @np.errstate(all="ignore")
+    def distance(self) -> float:
+        """How far it is from the mistaken entries that it reproduces, at most, in units."""
+        candidates = self.claims.candidates
+        off = np.abs(self.value - candidates.claims)[self.fits] / candidates.steps[self.fits]
+        return float(off[np.isfinite(off)].max(initial=0.0))
+
+    @property
+    @np.errstate(all="ignore")
     def touches(self) -> bool:
         """Whether a claimed number is another than the true one."""
         candidates = self.claims.candidates
@@ -164,6 +172,11 @@ class Comparison:
             for step in self.steps
             for place in zip(*map(np.ndarray.tolist, np.nonzero(step.fits)), strict=True)
         }
+
+    @property
+    def distance(self) -> float:
+        """How far its numbers are from those that it reproduces, at most, in units."""
+        return max((step.distance for step in self.steps), default=0.0)
 
     @cached_property
     def broken(self) -> int:

@@ -10,6 +10,8 @@ wrong rows takes of a processor to be judged by itself. Linux only.
 from __future__ import annotations
 
 import argparse
+import gc
+import os
 import resource
 import subprocess
 import sys
@@ -40,21 +42,27 @@ def spent() -> float:
     return of.ru_utime + of.ru_stime
 
 
-def marked(folder: Path, words: list[str]) -> tuple[float, list[int]]:
-    """The seconds that the command takes, and the memory that it held meanwhile."""
-    start, held = time.monotonic(), list[int]()
+def marked(folder: Path, words: list[str]) -> tuple[float, float, list[int]]:
+    """The seconds that the command takes, those of processors, and the memory that it held.
+
+    More seconds of processors than there are cannot be, and would be a fault of this measurement.
+    """
+    start, before, held = time.monotonic(), spent(), list[int]()
     command = ["mark", "answers.csv", "--exercise", "exercise.toml", "-o", "marks", *words]
     with subprocess.Popen([sys.executable, "-m", "symattn", *command], cwd=folder) as running:
         while running.poll() is None:
             held.append(memory_of(running.pid))
             time.sleep(_EVERY)
     assert running.returncode == 0
-    return time.monotonic() - start, held
+    took, busy = time.monotonic() - start, spent() - before
+    assert busy <= took * len(os.sched_getaffinity(0)), f"{busy:.0f} s of processors"
+    return took, busy, held
 
 
 def alone(exercise: Exercise, explain: bool) -> list[float]:
     """The milliseconds that wrong rows take by themselves, the longest last."""
-    judge, found = Judge(exercise, explain=explain), []
+    judge, found = Judge(exercise, explain=explain), list[float]()
+    gc.freeze()  # as workers do
     for texts in islice(wrong_ones(exercise, 2), _ALONE):
         start = time.process_time()
         judge.judge(Answers(tuple(texts)))
@@ -72,10 +80,10 @@ def main() -> None:
         folder = Path(name)
         (folder / "exercise.toml").write_text(exercise.text)
         written(exercise, folder / "answers.csv", 1, asked.rows)
-        took, held = marked(folder, asked.words)
+        took, busy, held = marked(folder, asked.words)
     tenths = [max(held[: len(held) * k // 10 + 1]) for k in range(1, 11)]
     print(f"{asked.rows:,} rows in {took:.0f} s, {asked.rows / took:,.0f} a second")
-    print(f"{spent():.0f} s of processors, {asked.rows / spent():,.0f} rows in each of them")
+    print(f"{busy:.0f} s of processors, {asked.rows / busy:,.0f} rows in each of them")
     print(f"MB of the marker by tenths of the time: {', '.join(map(str, tenths))}")
     each = alone(exercise, "--no-explain" not in asked.words)
     middle = each[len(each) // 2]

@@ -65,6 +65,18 @@ def test_the_command_writes_the_exercise_of_the_generator() -> None:
     assert text == generator(blank=blank).exercise(7).text
 
 
+def test_a_file_that_is_an_exercise_is_shown_as_it_is_unless_others_are_drawn(here: Path) -> None:
+    command("causal", "--seed", "7", "--format", "toml", "-o", "mine.toml")
+    command("causal", "--seed", "7", "--format", "toml", "--key", "-o", "key.toml")
+    text = Path("mine.toml").read_text("utf-8")
+    assert command("mine.toml", "--format", "toml") == text
+    assert command("mine.toml", "--key", "--format", "toml") == Path("key.toml").read_text("utf-8")
+    assert "Seed 7." in command("mine.toml")
+    assert command("mine.toml", "--seed", "7", "--format", "toml") == text
+    assert "Seed 8." in command("mine.toml", "--seed", "8")
+    assert "Seed 1." in command("key.toml")
+
+
 def test_a_page_has_a_field_for_every_blank_and_the_answers_beside_them() -> None:
     page = Fields(command("causal", "--format", "html", "--true-or-false", "2"))
     sheet = command("causal", "--format", "toml", "--true-or-false", "2")

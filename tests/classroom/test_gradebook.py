@@ -21,6 +21,7 @@ from symattn.classroom.gradebook import (
     word,
 )
 from symattn.classroom.records import Record
+from symattn.classroom.submission import Sheet
 from symattn.errors import ReadError
 from symattn.printable import printable
 from tests.classroom.handed_in import exercise, handed_in, marking, mistaken, record, right
@@ -79,6 +80,9 @@ def test_a_mark_of_the_encoding_is_where_excel_reads() -> None:
             "twice, late",
         ),
         (replace(ADA, remarks=("Grade: no entry of the exercise; not read",)), ""),
+        (handed_in(right(), tables=(Sheet("Scores", ()),)), "not all read"),
+        (replace(ADA, remarks=("2 lines below no name of a step, not read",)), "not all read"),
+        (replace(ADA, student=""), "no name"),
     ],
 )
 def test_the_word_for_a_record(one: Record, said: str) -> None:
@@ -171,7 +175,6 @@ def test_whose_points_changed() -> None:
     now = read([replace(ADA, share=Fraction(1, 2)), record("=Zoe"), record("Eve")])
     assert [*changes(before, now)] == [
         ("Ada", "18.00", "9.00"),
-        ("Eve", "", "0.00"),
         ("Tom", "0.00", ""),
     ]
 

@@ -123,7 +123,7 @@ def test_a_scheme_gives_points_to_statements(exercise: Exercise) -> None:
     scheme = f'points = {{weights = 6, statements = 2, "{name}" = 1}}'
     made = record(exercise, as_toml(exercise, filled(exercise, {})), ".toml", scheme)
     six, three = Fraction(6), Fraction(3)
-    assert made.steps == {"weights": (six, six), STATEMENTS: (three, three)}
+    assert made.steps == {"weights": six, STATEMENTS: three}
     one = next(mark for mark in made.marks if mark.entry == name)
     assert one.points == 1 + 2 / COUNT
     with pytest.raises(ReadError, match="there are points for weights, statements"):

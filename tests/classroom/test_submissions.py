@@ -131,7 +131,7 @@ def test_json(text: str, claims: Mapping[str, object], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "claims"),
     [
-        ('entry,answer\n"weights[1,2]",0.50\n', {"entry": "answer", "weights[1,2]": "0.50"}),
+        ('entry,answer\n"weights[1,2]",0.50\n', {"weights[1,2]": "0.50"}),
         ("weights[1,2],0.50\n", {"weights[1,2]": "0.50"}),
         ("weights[1,:];0,5;0,5\n", {"weights[1,:]": ["0,5", "0,5"]}),
         ("scores\n1,2\n?,4\n\noutput\n5\n", {"scores": [["1", "2"], ["", "4"]], "output": [["5"]]}),
@@ -142,6 +142,12 @@ def test_csv_of_one_student(text: str, claims: Mapping[str, object], tmp_path: P
     (found,) = read(lying(tmp_path, {"ada.csv": text}))
     assert found.claims == claims
     assert found.student == "ada"
+
+
+def test_lines_of_csv_below_no_name_are_told(tmp_path: Path) -> None:
+    (found,) = read(lying(tmp_path, {"ada.csv": "My scores\n1,2\n3,4\n"}))
+    assert not found.answers
+    assert found.remark == "3 lines below no name of a step, not read"
 
 
 def test_a_notebook_with_a_worksheet_in_a_cell(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_a_full_folder_for_temporary_files_is_a_line(folder: Path) -> None:
 def test_whose_points_have_changed_is_said_if_the_gradebook_can_be_read(folder: Path) -> None:
     marked(folder)
     put(folder / "class.csv", (folder / "class.csv").read_text("utf-8").replace("Ada,", "Ida,"))
-    said = "Ida: no points before, 24.00 now\nAda: 24.00 points before, none now\n"
+    said = "Ada: 24.00 points before, none now\n1 student had no points before.\n"
     assert said in marked(folder).stdout
     assert "before" not in marked(folder).stdout
     book = folder / "marks" / "gradebook.csv"
