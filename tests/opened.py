@@ -37,6 +37,7 @@ from symattn.nodes import rule as r
 from symattn.nodes.entrywise import Diagonal
 from symattn.nodes.heads import Head
 from symattn.nodes.positions import IndexNumber, Rotary
+from symattn.nodes.recurrence import Recurrence, is_recurrence
 from symattn.nodes.scale import Quotient
 from symattn.step import HEAD
 
@@ -174,7 +175,9 @@ def opened(certificate: Data) -> Data:
         goal = goal_of(certificate["statement"])
         replay = Replay(goal, certificate["uses"], certificate["letters_only"])
         entries = _proof(replay, certificate["proof"], replay.goal, 0)
-    except (SymattnError, KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
+    except (SymattnError, LookupError, TypeError, ValueError, AttributeError) as trouble:
+        return {"certificate": certificate, "unreadable": str(trouble)[:200]}
+    except (RecursionError, ArithmeticError, NotImplementedError) as trouble:
         return {"certificate": certificate, "unreadable": str(trouble)[:200]}
     return {"certificate": certificate, "lacking": replay.partial, "entries": entries}
 
@@ -207,10 +210,15 @@ def _leaf(replay: Replay, proof: Data, goal: Goal) -> Data:
     permutations = dict(permutations_in(known))
     every = Entries(means, permutations)
     sides = []
+    closed = iter([step["closed"] for step in proof["steps"] if step.get("rule") == "induction"])
     for expr, steps in zip((known.left, known.right), known.steps, strict=True):
         own = Entries({**means, **dict(steps)}, permutations)
-        letters = {name: own.of(value) for name, value in own.means.items()}
-        sides.append({"entry": own.of(expr), "letters": letters})
+        states = [(name, one) for name, one in steps if is_recurrence(one)]
+        letters = {
+            name: own.of(one) for name, one in own.means.items() if (name, one) not in states
+        }
+        told = [_state(own, name, one, next(closed, None)) for name, one in states]
+        sides.append({"entry": own.of(expr), "letters": letters, "states": told})
         every.inverted |= own.inverted
     shapes = [[*side.shape] for side in (known.left, known.right) if isinstance(side, MatrixExpr)]
     shape = shapes[0] if shapes else [1, 1]
@@ -243,6 +251,24 @@ def _leaf(replay: Replay, proof: Data, goal: Goal) -> Data:
         "units": [[*pair, form_text(size)] for pair, size in pairs],
         "positive": [*known.positive],
     }
+
+
+def _state(own: Entries, name: str, states: Recurrence, closed: Data) -> Data:
+    """A recurrence and what a step says that it makes, if there is one."""
+
+    def shape(one: Any) -> list[str]:
+        return [form_text(linear(size, {})) for size in getattr(one, "shape", None) or ()]
+
+    told = {
+        "name": name,
+        "count": form_text(linear(states.count, {})),
+        "shape": shape(states),
+        "entry": own.of(states),
+    }
+    if closed is not None:
+        value = decoded(closed, states.free_symbols)
+        told["closed"] = {"shape": shape(value), "entry": own.of(value)}
+    return told
 
 
 def main() -> int:

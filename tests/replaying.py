@@ -313,6 +313,8 @@ class Replay:
     def __init__(self, steps: Data, data: Data) -> None:
         self.steps, self.data, self.count = iter(steps), data, 0
         self.equations, self.letters = data["equations"], data["letters"]
+        #: Of letters that are states, how many there are.
+        self.counts: dict[str, Poly] = {}
         self.sizes = {letter: parsed(s) for letter, s in data["permutations"].items()}
         self.sizes |= {f"{letter}⁻¹": s for letter, s in self.sizes.items()}
         self.positive = set(data["positive"])
@@ -742,6 +744,8 @@ class Replay:
             case ["entry", letter, *places]:
                 forms = [self.number(x, env) for x in places]
                 if letter in self.letters:
+                    known = letter not in self.counts or self.lies(forms[2], self.counts[letter])
+                    need(known, f"no state of {letter} is known to stand there")
                     heads = dict(zip(("row", "column", "head"), forms, strict=False))
                     return self.entry(self.letters[letter], heads)
                 if letter in self.sizes:
@@ -806,20 +810,46 @@ class Replay:
 
     def run(self) -> bool:
         """Replay all steps; whether something may be undefined."""
+        sides = []
+        for side in self.data["sides"]:
+            self.letters, self.counts = self.data["letters"] | side["letters"], {}
+            for state in side["states"]:
+                self.induction(state)
+            sides.append((side["entry"], self.letters, self.counts))
         rows, columns = map(parsed, self.data["shape"])
         for i, _ in self.parts(rows):
             for j, _ in self.parts(columns):
-                self.part({"row": i, "column": j})
+                self.part(sides, {"row": i, "column": j})
         need(next(self.steps, None) is None, "steps are left over")
         return self.partial
 
-    def part(self, env: Env) -> None:
+    def induction(self, state: Data) -> None:
+        """Show that the states of a recurrence are its closed form, which stands for them then."""
+        name, count = state["name"], parsed(state["count"])
+        closed = state.get("closed", {})
+        self.settle(self.taken(f"{name}[t], t < {count}", "induction"), "G[t]")
+        need(closed.get("shape") == state["shape"], f"{name} has another shape")
+        self.letters, self.counts = (
+            {**self.letters, name: closed["entry"]},
+            {**self.counts, name: count},
+        )
+        rows, columns = map(parsed, state["shape"])
+        for t, _ in self.parts(count):
+            for i, _ in self.parts(rows):
+                for j, _ in self.parts(columns):
+                    env, before = {"row": i, "column": j, "head": t}, self.partial
+                    self.partial = False
+                    value = self.number(closed["entry"], env)
+                    need(not self.partial, "a closed form that may be undefined")
+                    self.partial = before
+                    self.vanish(value - self.number(state["entry"], env))
+
+    def part(self, sides: Data, env: Env) -> None:
         """Show that the entries of both sides are the same."""
         values = []
-        for side in self.data["sides"]:
-            self.letters = self.data["letters"] | side["letters"]
-            values.append(self.entry(side["entry"], env))
-        self.letters = self.data["letters"]
+        for entry, self.letters, self.counts in sides:
+            values.append(self.entry(entry, env))
+        self.letters, self.counts = self.data["letters"], {}
         if values[0] is None or values[1] is None:
             need(values[0] is values[1], "one side alone is −∞")
             return
@@ -831,6 +861,10 @@ class Replay:
             d -= self.number(c, env) * difference
             need(not self.partial, "a cofactor that may be undefined")
             self.partial, self.squares = before
+        self.vanish(d)
+
+    def vanish(self, d: Poly) -> None:
+        """Take the steps of a difference until it is 0."""
         while (step := self.taken(d.text, "meet", "zero"))["rule"] == "meet":
             m, c = pick(step["term"], d.terms)
             a, k = pick(step["factor"], m)

@@ -6,7 +6,7 @@ It knows nothing of how theorems are written, but for what the definitions of `s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,10 +15,22 @@ import numpy as np
 
 from tests.oracle import agree
 
-_TOKEN = re.compile(r"\s*('[MSrc]V?|\*m|\*:|\^\+|\^-1|\^T|->|%:R|%:M|%N|[\w'.]+|\S)")
+_TOKEN = re.compile(r"\s*('[MSrc]V?|\*m|\*:|<=|==|\^\+|\^-1|\^T|->|%:R|%:M|%N|[\w'.]+|\S)")
 
 #: How strongly a sign binds what stands on both sides of it.
-_BINDS: Mapping[str, int] = {"=": 1, ":": 2, "<": 3, "+": 4, "*": 5, "*m": 5, "*:": 5, "/": 5}
+_BINDS: Mapping[str, int] = {
+    "=": 1,
+    ":": 2,
+    "<": 3,
+    "<=": 3,
+    "==": 3,
+    "+": 4,
+    "-": 4,
+    "*": 5,
+    "*m": 5,
+    "*:": 5,
+    "/": 5,
+}
 
 
 def _softmax(scores: Any) -> Any:
@@ -46,6 +58,16 @@ def _heads(heads: Callable[[int], Any], size: int, axis: int) -> list[Any]:
     return [heads(k) for k in range(size // np.shape(heads(0))[axis])]
 
 
+def _token(matrix: Any, t: int) -> Any:
+    """Row t, which is 0 outside."""
+    return matrix[t : t + 1] if t < len(matrix) else np.zeros((1, matrix.shape[1]))
+
+
+def _where(test: Callable[..., Any], one: Any, other: Any) -> Any:
+    rows, columns = one.shape
+    return np.where([[test(i, j) for j in range(columns)] for i in range(rows)], one, other)
+
+
 #: The definitions, of all arguments but the functions and the field that they stand on.
 _MEANS: Mapping[str, Callable[..., Any]] = {
     "softmax": _softmax,
@@ -68,6 +90,13 @@ _MEANS: Mapping[str, Callable[..., Any]] = {
     "stacked": lambda rows, heads: np.vstack(_heads(heads, rows, 0)),
     "headsum": lambda count, heads: sum(heads(k) for k in range(count)),
     "head_rows": lambda rows, w, k: w[k * rows : (k + 1) * rows],
+    "token": _token,
+    "tokens": lambda count, rows: np.vstack([rows(t) for t in range(count)]),
+    "all_columns": lambda count, r: np.repeat(r, count, 1),
+    "all_rows": lambda count, c: np.repeat(c, count, 0),
+    "everywhere": lambda rows, columns, c: np.full((rows, columns), c.item()),
+    "number_times": lambda c, a: c.item() * a,
+    "where_placed": _where,
     "Num.norm": lambda *x: np.abs(*x) if x else np.abs,
     "Num.max": lambda *x: partial(np.maximum, *x) if len(x) == 1 else np.maximum(*x),
     "lengths": lambda a: np.sqrt((a**2).sum(1, keepdims=True)),
@@ -124,6 +153,9 @@ class Term:
             other = self.value(_BINDS[sign] + 1)
             out = {
                 "+": lambda a, b: a + b,
+                "-": lambda a, b: max(a - b, 0),  # of sizes and places
+                "<=": lambda a, b: a <= b,
+                "==": lambda a, b: a == b,
                 "*": lambda a, b: a * b,
                 "*:": lambda a, b: a * b,
                 "/": lambda a, b: a / b,
@@ -192,17 +224,22 @@ class Term:
             return _MEANS[word]
         raise AssertionError(f"{word} in {' '.join(self.words)}")
 
-    def function(self) -> Callable[[int], Any]:
-        """What stands between "fun" and the bracket behind it, of any number."""
+    def function(self) -> Callable[..., Any]:
+        """What stands between "fun" and the bracket behind it, of any numbers or matrices."""
         self.take("fun")
-        name, start = self.take(), self.at + 2
+        names = []
+        while self.next != "=":
+            names.append(self.take())
+        start = self.at + 2
         self.take("=")
         self.take(">")
         depth = 1
         while depth:
             depth += {"(": 1, ")": -1}.get(self.take(), 0)
         body = self.words[start : self.at - 1]
-        return lambda k: Term(body, {**self.known, name: k}).value()
+        return lambda *given: Term(
+            body, {**self.known, **dict(zip(names, given, strict=True))}
+        ).value()
 
     def shaped(self, out: Any) -> Any:
         """A constant as a matrix of this shape."""
@@ -242,6 +279,7 @@ class Theorem:
     def letters(self) -> set[str]:
         """The letters that are matrices and are not defined by what it assumes."""
         defined = {one.partition(" = ")[0] for one in self.hypotheses}
+        defined |= {one.split()[1] for one in self.hypotheses if one.startswith("recurs ")}
         return {name for name, kind in self.variables.items() if self._shape(kind)} - defined
 
     @property
@@ -269,6 +307,10 @@ class Theorem:
         for name, _, meaning in 2 * defined:  # one may be defined by another
             if name in self.variables and np.ndim(given.get(name, 0)) != 2:
                 out[name] = _value(meaning, out)
+        for one in self.hypotheses:  # a state is made of those before it
+            if one.startswith("recurs "):
+                name = one.split()[1]
+                out[name] = np.array([*states(one, out, max(out[size] for size in sizes))])
         return {name: value for name, value in out.items() if name in self.variables}
 
     @staticmethod
@@ -316,6 +358,18 @@ _SLOPES: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
+def states(hypothesis: str, known: Mapping[str, Any], count: int) -> Iterator[Any]:
+    """The states that "recurs S start (fun head before => …)" makes, so many."""
+    term = Term(_TOKEN.findall(hypothesis), known)
+    term.take("recurs")
+    term.take()
+    before, following = term.powered(), term.powered()
+    assert not term.next
+    for t in range(count):
+        before = following(t, before)
+        yield before
+
+
 def _holds(hypothesis: str, known: Mapping[str, Any]) -> bool:
     if hypothesis in _SLOPES:
         one, slope = _SLOPES[hypothesis]
@@ -324,6 +378,9 @@ def _holds(hypothesis: str, known: Mapping[str, Any]) -> bool:
     inverted = hypothesis.removesuffix(" \\in unitmx")
     if inverted != hypothesis:
         return bool(np.linalg.matrix_rank(_value(inverted, known)) == len(_value(inverted, known)))
+    if hypothesis.startswith("recurs "):
+        given = known[hypothesis.split()[1]]
+        return agree(given, np.array([*states(hypothesis, known, len(given))]))
     found = next(filter(None, (re.fullmatch(one, hypothesis) for one in _HYPOTHESES)))
     places = {**known, "x": np.linspace(-3, 3, 13)} if "forall x" in hypothesis else known
     left, right = (_value(found[side], places) for side in ("left", "right"))

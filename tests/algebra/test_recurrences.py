@@ -6,6 +6,8 @@ More are drawn by ``python -m tests.fuzz.recurrences``.
 from __future__ import annotations
 
 import copy
+import dataclasses
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,14 @@ from click.testing import CliRunner
 
 from symattn import derivation, equal
 from symattn.algebra.certificate import check
+from symattn.algebra.claims import Goal
 from symattn.algebra.forms import Refused
+from symattn.algebra.rocq.asking import asked as asked_of_rocq
+from symattn.algebra.rocq.files import exported
+from symattn.algebra.rocq.terms import identifier
 from symattn.cli import main
+from symattn.nodes.arguments import symbol_of_size
+from tests.conftest import Tool
 from tests.fuzz.recurrences import (
     DECAYS,
     SLIPS,
@@ -25,9 +33,15 @@ from tests.fuzz.recurrences import (
     asked,
     certificates,
     changed,
+    judged_apart,
+    numbers,
     outcomes,
+    sizes_of,
 )
 from tests.fuzz.traces import forged
+from tests.oracle import agree
+from tests.replaying import accepts, verdict
+from tests.rocq import Theorem, theorem
 
 Made = dict[str, Any]
 
@@ -104,15 +118,66 @@ def test_a_proof_names_the_induction() -> None:
     assert ("by induction over the tokens, from the first to the last",) in reasons
 
 
-def test_rocq_is_told_that_recurrences_are_not_defined_yet(tmp_path: Path) -> None:
+# ---- theorems of Rocq ------------------------------------------------------------------------
+
+
+def test_a_theorem_is_written(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("one.eq", "two.eq", "out.v")]
     for path, text in zip(files, (LINEAR, PARALLEL), strict=False):
         path.write_text(text)
     one, two, out = map(str, files)
     result = CliRunner().invoke(main, ["prove", one, two, "--format", "rocq", "-o", out])
-    assert result.exit_code == 4
-    assert "Recurrence has no definition in Rocq yet" in result.output
-    assert not files[2].exists()
+    assert result.exit_code == 0
+    (state,) = (one for one in theorem(files[2].read_text()).hypotheses if "recurs" in one)
+    assert state == (
+        "recurs S (0 : 'M[R]_(d_k, d_v)) "
+        "(fun head before => before + (((token K head)^T) *m (token V head)))"
+    )
+
+
+def theorem_and_claim(one: Drawn) -> tuple[Theorem, Goal]:
+    """The theorem of a pair, read back, and what it was asked for."""
+    certificate = equal(*map(derivation, one.texts), positive=one.positive).certificate
+    data = json.loads(json.dumps(certificate))
+    return theorem(exported(data)), check(data)
+
+
+def says(found: Theorem, claim: Goal) -> bool:
+    """Whether a theorem says what a claim does, in numbers at the sizes 1 to 3."""
+    for tokens, width in itertools.product((1, 2, 3), repeat=2):
+        sizes = {one: 1 + (width + k) % 3 for k, one in enumerate(sizes_of(claim))}
+        values, sides = numbers(claim, sizes | {symbol_of_size("n"): tokens})
+        known = found.known({identifier(name): value for name, value in values.items()})
+        assert all(found.obeyed(known).values())
+        if not all(map(agree, found.sides(known), sides)):
+            return False
+    return True
+
+
+#: What has no theorem yet.
+POWERS = ("half", "constant")
+
+
+@pytest.mark.parametrize("one", [one for one in PROVEN if one.decay not in POWERS], ids=str)
+def test_a_theorem_says_what_was_asked(one: Drawn) -> None:
+    if one.normalised:
+        with pytest.raises(Refused, match="a division in each head or token has no proof in Rocq"):
+            theorem_and_claim(one)
+        return
+    found, claim = theorem_and_claim(one)
+    assert says(found, claim)
+    hypotheses = [one.replace("token V head", "token V 0%N") for one in found.hypotheses]
+    assert not says(dataclasses.replace(found, hypotheses=hypotheses), claim)
+
+
+@pytest.mark.parametrize("one", [PROVEN[0], PROVEN[3]], ids=str)
+def test_rocq_accepts_an_induction(one: Drawn, tool: Tool) -> None:
+    tool("coqc")
+    left, right = map(derivation, one.texts)
+    data = json.loads(json.dumps(equal(left, right, positive=one.positive).certificate))
+    text = exported(data)
+    last = text.replace("token V head", "token V 0%N", 1)
+    assert [bool(why) for why in asked_of_rocq([text, last], 300)] == [False, True]
 
 
 # ---- what the checker refuses ----------------------------------------------------------------
@@ -130,10 +195,13 @@ def _induction(certificate: Made) -> Made:
 
 def test_another_closed_form_is_refused() -> None:
     certificate = made()
+    assert accepts(certificate)
     step = _induction(certificate)
     step["closed"] = ["MatMul", "2", step["closed"]]
+    changed_ = forged(certificate)
     with pytest.raises(Refused, match="the difference is not 0"):
-        check(forged(certificate))
+        check(changed_)
+    assert verdict(changed_)[0] == "refused"
 
 
 def test_a_closed_form_has_a_value_for_all_inputs() -> None:
@@ -145,6 +213,7 @@ def test_a_closed_form_has_a_value_for_all_inputs() -> None:
     step["closed"] = quotient
     with pytest.raises(Refused, match="a closed form divides by what may be 0"):
         check(certificate)
+    assert "a closed form that may be undefined" in verdict(certificate)[1]
 
 
 @pytest.mark.parametrize(
@@ -176,6 +245,7 @@ def test_what_is_no_recurrence_is_refused(change: str, words: str) -> None:
             side["expr"] = copy.deepcopy(output)
     with pytest.raises(Refused, match=words):
         check(certificate)
+    assert verdict(certificate)[0] == "refused"
 
 
 def test_two_sides_may_call_a_state_the_same() -> None:
@@ -188,4 +258,5 @@ def test_two_sides_may_call_a_state_the_same() -> None:
 def test_no_changed_certificate_proves_what_is_false(count: int) -> None:
     found = [*outcomes(changed(certificates(), count, 3))]
     assert not [made for _, became, made in found if became == "false"]
+    assert not [made for _, _, made in found if judged_apart(made)]
     assert sum(became == "refused" for _, became, _ in found) > count // 2

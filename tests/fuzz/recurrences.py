@@ -31,6 +31,7 @@ from symattn.nodes.heads import Head
 from symattn.nodes.recurrence import is_recurrence
 from symattn.step import HEAD, Input, Step
 from tests.fuzz import traces
+from tests.replaying import verdict
 
 Array = np.ndarray[Any, Any]
 Made = dict[str, Any]
@@ -317,24 +318,34 @@ def changed(bases: Sequence[Made], count: int, seed: int) -> Iterator[tuple[str,
             yield change.__name__, base, out
 
 
+def numbers(claim: Goal, at: Mapping[sympy.Symbol, int]) -> tuple[dict[str, Array], list[Array]]:
+    """Letters by chance at these sizes, and both sides of a claim about recurrences."""
+    random = np.random.default_rng(5)
+    values: dict[str, Array] = {}
+    sides = []
+    for steps in claim.steps:
+        made = _derivation(steps)
+        for item in made.inputs:
+            shape = [int(sympy.sympify(size).subs(at)) for size in item.shape]
+            drawn_ = np.exp(random.normal(size=shape))
+            positive = item.letter in claim.positive
+            signs = 1 if positive else np.sign(random.normal(size=shape))
+            values.setdefault(item.letter, drawn_ * signs)
+        sides.append(np.asarray(Side(made).value(values, FLOAT64, at), dtype=float))
+    return values, sides
+
+
+def sizes_of(claim: Goal) -> list[sympy.Symbol]:
+    """The sizes that a claim speaks of, by their names."""
+    symbols = {s for part in claim.parts for s in part.free_symbols}
+    return sorted((s for s in symbols if s.is_integer and s.is_positive), key=str)
+
+
 def is_false(claim: Goal) -> bool:
     """Whether numbers show that a claim about recurrences does not hold, or has no meaning."""
-    sizes = {s for part in claim.parts for s in part.free_symbols if s.is_integer and s.is_positive}
-    random = np.random.default_rng(5)
     for number in (1, 3):
-        at: Any = {size: number + len(size.name) * (size.name != "n") for size in sizes}
-        values: dict[str, Array] = {}
-        sides = []
-        for steps in claim.steps:
-            made = _derivation(steps)
-            for item in made.inputs:
-                shape = [int(sympy.sympify(size).subs(at)) for size in item.shape]
-                drawn_ = np.exp(random.normal(size=shape))
-                positive = item.letter in claim.positive
-                signs = 1 if positive else np.sign(random.normal(size=shape))
-                values.setdefault(item.letter, drawn_ * signs)
-            sides.append(np.asarray(Side(made).value(values, FLOAT64, at), dtype=float))
-        one, other = sides
+        sizes = {size: number + len(size.name) * (size.name != "n") for size in sizes_of(claim)}
+        _, (one, other) = numbers(claim, sizes)
         both = np.isfinite(one) & np.isfinite(other)
         if one.shape != other.shape or not np.allclose(one[both], other[both], rtol=1e-6):
             return True
@@ -354,6 +365,16 @@ def _derivation(steps: Sequence[tuple[str, sympy.Basic]]) -> Derivation:
         symbol = Head(symbol, HEAD) if facts else symbol
         made.append(Step(name, symbol, expr, **facts))
     return Derivation(tuple(inputs.values()), tuple(made))
+
+
+def judged_apart(made: Made) -> bool:
+    """Whether the second replayer says something else than the checker."""
+    try:
+        check(made)
+        accepted = True
+    except SymattnError:
+        accepted = False
+    return verdict(made)[0] == ("refused" if accepted else "accepted")
 
 
 def outcomes(found: Iterator[tuple[str, Made, Made]]) -> Iterator[tuple[str, str, Made]]:
@@ -393,6 +414,10 @@ def main() -> int:
         found = [*outcomes(changed(certificates(), told.certificates, told.seed))]
         for became, count in sorted(Counter(became for _, became, _ in found).items()):
             print(f"certificates, {became}: {count}")
+        apart = [made for _, _, made in found if judged_apart(made)]
+        print(f"certificates, judged apart by the second replayer: {len(apart)}")
+        for made in apart:
+            print(json.dumps(made, ensure_ascii=False))
         for kind, became, made in found:
             if became == "false":
                 wrong += 1

@@ -6,6 +6,7 @@ else than the statement.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,6 +22,7 @@ from symattn.algebra.rocq.terms import bracketed, identifier, kind_of, number, t
 from symattn.algebra.texts import Atom, Items, terms_of
 from symattn.algebra.traces import Tracer
 from symattn.nodes import rule as r
+from symattn.step import HEAD
 
 #: Row and column of a divisor, whose names no letter has.
 ROW, COLUMN = (sympy.Symbol(f"{name}·", integer=True) for name in ("over row", "over column"))
@@ -72,12 +74,19 @@ class Divisor:
         return f"(forall i j, {said})" if self.shape else said
 
 
-def divisors_of(goal: Goal, sides: list[sympy.Basic]) -> list[Divisor]:
-    """What these sides divide by and may be 0 and the like, each once, in their order."""
+def divisors_of(
+    goal: Goal, sides: list[sympy.Basic], closed: Mapping[str, MatrixExpr]
+) -> list[Divisor]:
+    """What these sides divide by and may be 0 and the like, each once, in their order.
+
+    `closed` are the closed forms of states. Raises `Refused` for what is not the same in all heads.
+    """
     found: dict[object, Divisor] = {}
     for one in chain.from_iterable(_divisors(side, goal) for side in sides):
-        meant, shown = _meant(one, goal)
+        meant, shown = _meant(one, goal, closed)
         if not shown:
+            if re.search(r"\b(head|before)\b", one.text):
+                raise Refused("a division in each head or token has no proof in Rocq yet")
             items = frozenset() if isinstance(meant, str) else meant
             found.setdefault((one.sign, meant), replace(one, items=items))
     return [*found.values()]
@@ -128,7 +137,7 @@ def _number(value: sympy.Basic, sign: str) -> Iterator[Divisor]:
         yield Divisor(bracketed(number(value)), r.Const(value), sign=sign)
 
 
-def _meant(one: Divisor, goal: Goal) -> tuple[Items | str, bool]:
+def _meant(one: Divisor, goal: Goal, closed: Mapping[str, MatrixExpr]) -> tuple[Items | str, bool]:
     """What a divisor is wherever its matrix has entries, and whether it is shown to be so."""
     if one.inverted:
         return one.text, False
@@ -136,8 +145,9 @@ def _meant(one: Divisor, goal: Goal) -> tuple[Items | str, bool]:
     tracer.permuted.update(permutations_in(goal))
     try:
         i, j = (variable(tracer.new(linear(size, {}))) for size in one.shape or (1, 1))
-        with tracer.inside(scope=frozenset(tracer.sizes)):
-            poly = tracer.finite(one.value, {ROW: i, COLUMN: j})
+        head = variable(tracer.new(variable("heads°")))
+        with tracer.inside(scope=frozenset(tracer.sizes), means=closed):
+            poly = tracer.finite(one.value, {ROW: i, COLUMN: j, HEAD: head})
             known = (tracer.never_zero, tracer.all_nonnegative, tracer.all_positive)
             shown = dict(zip(("!=", "<=", "<"), known, strict=True))[one.sign]
             lead = terms_of(poly)[0][1] if poly and one.sign == "!=" else Fraction(1)

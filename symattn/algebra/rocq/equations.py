@@ -81,6 +81,20 @@ class Pieces:
     parts: list[Piece]
 
 
+@dataclass(frozen=True)
+class Induction:
+    """The proof that a state is its closed form: the entry of that, and the equations of its parts.
+
+    `before` names what is known of the states before, `known` what is shown.
+    """
+
+    name: str
+    value: str
+    found: Pieces
+    before: str
+    known: str
+
+
 def have(name: str, one: Equation, kind: str = " :> R") -> Script:
     """A step of a script: an equation with a name."""
     first, *rest = one.proof
@@ -129,6 +143,13 @@ def summed_text(bound: Sequence[tuple[str, Form]], body: str, places: Places | N
     for name, size in reversed(bound):
         body = f"sumto {nat(size, places)} (fun {identifier(name)} => {body})"
     return body
+
+
+def sized(left: str, written: str, size: Form) -> Equation:
+    """A sum, or the largest along an index, whose size is a form, not as its rule has it."""
+    word, other = left.partition(" ")[0], nat(size)
+    right = f"{word} {other}{left.removeprefix(f'{word} {written}')}"
+    return Equation(left, right, (f"congr ({word} _ _); lia.",) if other != written else ())
 
 
 def function(place: Form, name: str = "#rest") -> str:

@@ -12,19 +12,29 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker, Replay
-from symattn.algebra.claims import Goal, Slope, cases, goal_of, meant, read_size
+from symattn.algebra.claims import Goal, Slope, cases, decoded, goal_of, meant, read_size
 from symattn.algebra.forms import Refused, linear, number, plus_form, variable
 from symattn.algebra.kinds import Data
 from symattn.algebra.proof_lines import renamed
 from symattn.algebra.rocq.comments import Comments, spelled
-from symattn.algebra.rocq.divisors import COLUMN, ROW, divided, divisors_of
-from symattn.algebra.rocq.equations import Equation, Piece, Pieces, have, indented
+from symattn.algebra.rocq.divisors import COLUMN, ROW, Divisor, divided, divisors_of
+from symattn.algebra.rocq.equations import (
+    Equation,
+    Induction,
+    Piece,
+    Pieces,
+    have,
+    indented,
+    turned,
+)
 from symattn.algebra.rocq.slopes import Slopes
 from symattn.algebra.rocq.sums import unit_name
 from symattn.algebra.rocq.terms import bracketed, identifier, matrix, nat, size, sizes_in
 from symattn.algebra.texts import Atom
 from symattn.algebra.traces import Tracing
+from symattn.nodes.defined import COLUMN_NUMBER, ROW_NUMBER
 from symattn.nodes.heads import Concat, Head, Split
+from symattn.nodes.recurrence import Recurrence, is_recurrence
 from symattn.step import HEAD
 
 #: What theorems say of e^x and ln besides the laws that they always have.
@@ -45,16 +55,17 @@ class Exporting(Replay):
         orders: dict[Atom, int],
         empty: frozenset[str],
         known: Mapping[str, str] = {},
+        steps: Sequence[Data] = (),
     ) -> None:
         super().__init__(goal, uses, False)
         self.orders, self.comments, self.empty = orders, Comments(self.goal), empty
-        self.divisors = divisors_of(goal, sides_of(goal))
+        self.divisors = _divided(goal, steps)
         #: Identities by what they say; those that are known stand in the file already.
         self.known, self.identities = known, {**known}
         self.writers: list[Any] = []
 
     def entries(self, checker: Checker, goal: Goal, cofactors: Sequence[Data]) -> None:
-        found = divisors_of(goal, sides_of(goal))
+        found = _divided(goal, checker.left)
         if [one.sign for one in found] != [one.sign for one in self.divisors]:
             raise Refused("divisors that depend on cases of sizes have no proof in Rocq yet")
         checker.divisors = found  # type: ignore[attr-defined]
@@ -119,7 +130,8 @@ def _replayed(proof: Proof, empty: frozenset[str]) -> Exporting:
     goal, uses, data, known = proof
     orders: dict[Atom, int] = {}
     while True:
-        before, replay = dict(orders), Exporting(goal, uses, orders, empty, known)
+        before = dict(orders)
+        replay = Exporting(goal, uses, orders, empty, known, data.get("steps", ()))
         replay.check(data, replay.goal)
         if orders == before:
             return replay
@@ -136,11 +148,43 @@ def ties(goal: Goal) -> dict[str, MatrixExpr]:
 
 def sides_of(goal: Goal) -> list[sympy.Basic]:
     """The sides, the steps of a derivation being put in for their letters; those of equations."""
-    tied = ties(goal)
-    steps = [[step for step in steps if step[0] not in tied] for steps in goal.steps]
+    steps = [_put_in(goal, steps) for steps in goal.steps]
     sides = zip((goal.left, goal.right), steps, strict=True)
     equations = [side for pair in goal.where for side in pair]
     return [*(_without_steps(side, steps) for side, steps in sides), *equations]
+
+
+def states_of(goal: Goal) -> dict[str, Recurrence]:
+    """The recurrences, earlier steps of a derivation being put in for their letters."""
+    found: dict[str, Recurrence] = {}
+    for steps in goal.steps:
+        plain = _put_in(goal, steps)
+        for name, expr in steps:
+            if (
+                is_recurrence(expr)
+                and found.setdefault(name, one := _without_steps(expr, plain)) != one
+            ):
+                raise Refused(f"two recurrences that are called {name} have no proof in Rocq yet")
+    return found
+
+
+def _divided(goal: Goal, steps: Sequence[Data]) -> list[Divisor]:
+    """What is divided by; the steps of a proof have the closed forms of its recurrences."""
+    states = states_of(goal)
+    found = {step["of"].partition("[")[0]: step for step in steps if step["rule"] == "induction"}
+    closed = {
+        name: decoded(found[name]["closed"], one.free_symbols)
+        for name, one in states.items()
+        if name in found
+    }
+    bodies = [part for one in states.values() for part in (one.start, one.matrix)]
+    return divisors_of(goal, [*sides_of(goal), *bodies], closed)
+
+
+def _put_in(goal: Goal, steps: Sequence[tuple[str, sympy.Basic]]) -> list[tuple[str, sympy.Basic]]:
+    """The steps that have no letter in a theorem."""
+    tied = ties(goal)
+    return [step for step in steps if step[0] not in tied and not is_recurrence(step[1])]
 
 
 class Document:
@@ -156,11 +200,12 @@ class Document:
         #: The laws of e^x besides those of all theorems.
         self.laws = {law for writer in self.writers for law in writer.laws}
         parts = sides_of(self.goal)
-        self.sides, self.ties = parts[:2], ties(self.goal)
-        parts += self.ties.values()
+        self.sides, self.ties, self.states = parts[:2], ties(self.goal), states_of(self.goal)
+        parts += [*self.ties.values(), *self.states.values()]
         found = {s for part in parts for s in part.atoms(sympy.MatrixSymbol)}
-        #: The letters of which there is one for each head.
-        self.heads = {one.name for part in parts for one in part.atoms(Head)}
+        found |= {sympy.MatrixSymbol(name, *one.shape) for name, one in self.states.items()}
+        #: The letters of which there is one for each head or token.
+        self.heads = {one.name for part in parts for one in part.atoms(Head)} | {*self.states}
         if any(one.heads.is_Integer for part in parts for one in part.atoms(Concat)):
             raise Refused("heads whose number is known have no proof in Rocq yet")
         if self.heads & {name for part in parts for name in _plain(part)}:
@@ -168,7 +213,8 @@ class Document:
         self.letters = sorted(found, key=lambda one: one.name)
         self.sizes = sizes_in(parts)
         symbols = {s for part in parts for s in part.free_symbols if isinstance(s, sympy.Symbol)}
-        numbers = {s for s in symbols if s.name not in self.sizes and s != HEAD}
+        bound = {HEAD, ROW_NUMBER, COLUMN_NUMBER, *(one.letter for one in self.states.values())}
+        numbers = {s for s in symbols if s.name not in self.sizes and s not in bound}
         self.numbers = sorted(numbers, key=str)
 
     def lines(self, kind: str = "Theorem") -> list[str]:
@@ -222,6 +268,10 @@ class Document:
         for tied, meaning in self.ties.items():
             said = f"{identifier(tied)} head = {matrix(meaning)}"
             yield f"(forall head, {said})", f"k'tied_{identifier(tied)}"
+        for name, states in self.states.items():
+            start, body = (matrix(one) for one in (states.start, states.matrix))
+            said = f"{identifier(name)} {bracketed(start)} (fun head before => {body})"
+            yield f"recurs {said}", f"k'recurs_{identifier(name)}"
         for k, (one, other) in enumerate(self.goal.where):
             sides = (matrix(side, self.goal.permuting) for side in (one, other))
             yield " = ".join(f"({one})" if " : " in one else one for one in sides), f"k'assumed{k}"
@@ -303,12 +353,38 @@ class Document:
     def entries(self, writer: Any) -> Iterator[str]:
         """The proof for all entries."""
         yield from writer.given
+        for one in writer.inductions:
+            yield from self.induction(one)
         (found,) = writer.frames[0]
         if isinstance(self.goal.left, MatrixExpr):
             yield "open_entries."
             yield from _parts(found, lambda inner: _parts(inner, _exact))
         else:
             yield from _exact(found.parts[0].inside[0].parts[0].inside[0])
+
+    def induction(self, one: Induction) -> Iterator[str]:
+        """The proof that a state is its closed form, from the first token to the last."""
+        states, name = self.states[one.name], identifier(one.name)
+        sizes = [size(side) for side in (states.count, *states.shape)]
+        pairs = zip(("k't", "k'i", "k'j"), sizes, strict=True)
+        ranges = " ".join(f"forall {index}, ({index} < {most})%N ->" for index, most in pairs)
+        made = f"k'made_{name}"
+
+        def entry(found: Equation) -> Iterator[str]:
+            yield from have("k'entry", turned(found))
+            yield f"rewrite {made}; [|lia..]."
+            yield "same_sizes k'entry."
+
+        def token(rows: Pieces) -> Iterator[str]:
+            yield f"move=> {one.before}."
+            yield from _parts(rows, lambda columns: _parts(columns, entry))
+
+        yield f"recurring_entries k'recurs_{name} {sizes[0]} {made}."
+        yield f"have {one.known} : {ranges}"
+        yield f"  ent ({name} k't) k'i k'j = {one.value} :> R."
+        yield "{ apply: by_induction; cbv beta."
+        yield from map(indented, _parts(one.found, token))
+        yield "}"
 
     def _units(self) -> Iterator[tuple[str, str]]:
         """The products that are I, and why."""

@@ -200,6 +200,27 @@ Definition head_rows n N d (W : 'M[R]_(N, d)) (k : nat) : 'M[R]_(n, d) :=
   \matrix_(i, j) ent W (k * n + i)%N j.
 End Heads.
 
+(* Rows are tokens, from 0 on: row t of a matrix; a matrix made of a row for each token. *)
+Section Tokens.
+Variable R : realFieldType.
+Implicit Types (n m t : nat).
+Definition token n m (A : 'M[R]_(n, m)) t : 'rV[R]_m := \row_j ent A t j.
+Definition tokens n m (O : nat -> 'rV[R]_m) : 'M[R]_(n, m) := \matrix_(i, j) O i 0 j.
+(* S_t = f(t, S_(t-1)), and f(0, start) for the first: a state for each token *)
+Definition recurs n m (S : nat -> 'M[R]_(n, m)) (start : 'M[R]_(n, m)) f :=
+  forall t, S t = f t (if t is u.+1 then S u else start).
+(* the column r in all columns, the row c in all rows *)
+Definition all_columns n m (r : 'cV[R]_n) : 'M[R]_(n, m) := \matrix_(i, j) r i 0.
+Definition all_rows n m (c : 'rV[R]_m) : 'M[R]_(n, m) := \matrix_(i, j) c 0 j.
+(* the number c in all entries, and times A *)
+Definition everywhere n m (c : 'M[R]_1) : 'M[R]_(n, m) := \matrix_(i, j) c 0 0.
+Definition number_times n m (c : 'M[R]_1) (A : 'M[R]_(n, m)) : 'M[R]_(n, m) :=
+  \matrix_(i, j) (c 0 0 * A i j).
+(* entries of A where a test of row and column holds, else of B *)
+Definition where_placed n m (test : nat -> nat -> bool) (A B : 'M[R]_(n, m)) : 'M[R]_(n, m) :=
+  \matrix_(i, j) if test i j then A i j else B i j.
+End Tokens.
+
 Lemma entE (R : realFieldType) n m (A : 'M[R]_(n, m)) (i : 'I_n) (j : 'I_m) : A i j = ent A i j.
 Proof. by rewrite /ent !valK. Qed.
 Lemma sumtoE (R : realFieldType) n (f : nat -> R) : sumto n f = \sum_(0 <= l < n) f l.
@@ -438,6 +459,47 @@ rewrite -[i]/(val (Ordinal ni)) -[(k * d + j)%N]/(val (Ordinal q)) -entE mxE /=.
 by rewrite divnMDl // divn_small // addn0 modnMDl modn_small.
 Qed.
 End OpensHeads.
+Section OpensTokens.
+Variable R : realFieldType.
+Implicit Types (n m t c : nat).
+Lemma opens_token n m (A : 'M[R]_(n, m)) f t :
+  (t < n)%N -> opens A f -> opens (token A t) (fun _ j => f t j).
+Proof. by move=> p a i j; rewrite mxE -[t in LHS]/(val (Ordinal p)) -entE a. Qed.
+Lemma opens_tokens n m (O : nat -> 'rV[R]_m) f : (forall t, (t < n)%N -> opens (O t) (f t)) ->
+  opens (tokens n O) (fun i j => f i 0%N j).
+Proof. by move=> o i j; rewrite mxE o. Qed.
+Lemma opens_all_columns n m (r : 'cV[R]_n) f :
+  opens r f -> opens (all_columns m r) (fun i _ => f i 0%N).
+Proof. by move=> a i j; rewrite mxE a. Qed.
+Lemma opens_all_rows n m (c : 'rV[R]_m) f : opens c f -> opens (all_rows n c) (fun _ j => f 0%N j).
+Proof. by move=> a i j; rewrite mxE a. Qed.
+Lemma opens_everywhere n m (c : 'M[R]_1) f :
+  opens c f -> opens (everywhere n m c) (fun _ _ => f 0%N 0%N).
+Proof. by move=> a i j; rewrite mxE a. Qed.
+Lemma opens_number_times n m (c : 'M[R]_1) (A : 'M[R]_(n, m)) f g :
+  opens c f -> opens A g -> opens (number_times c A) (fun i j => f 0%N 0%N * g i j).
+Proof. by move=> c' a i j; rewrite mxE c' a. Qed.
+Lemma opens_where_placed n m test (A B : 'M[R]_(n, m)) f g : opens A f -> opens B g ->
+  opens (where_placed test A B) (fun i j => if test i j then f i j else g i j).
+Proof. by move=> a b i j; rewrite mxE a b. Qed.
+(* the entries of the states of a recurrence *)
+Lemma entries_recur n m (S : nat -> 'M[R]_(n, m)) start F f g c : recurs S start F ->
+  (forall t, (t < c)%N -> opens (F t start) (f t)) ->
+  (forall t, (t < c)%N -> opens (F t (S (t - 1)%N)) (g t)) ->
+  forall t, (t < c)%N -> forall i, (i < n)%N -> forall j, (j < m)%N ->
+  ent (S t) i j = if (t == 0)%N then f t i j else g t i j.
+Proof.
+move=> H a b t lt i p j q; rewrite -[i]/(val (Ordinal p)) -[j]/(val (Ordinal q)) -entE H.
+by case: t lt => [|t] lt; [exact: a | have := b t.+1 lt; rewrite subn1 /= => ->].
+Qed.
+End OpensTokens.
+(* what is so for a token if it is so for those before it *)
+Lemma by_induction (P : nat -> Prop) c :
+  (forall t, (t < c)%N -> (forall u, (u < t)%N -> P u) -> P t) -> forall t, (t < c)%N -> P t.
+Proof.
+move=> next t; elim/ltn_ind: t => t IH lt; apply: next => // u p.
+exact: IH (ltn_trans p lt).
+Qed.
 Lemma opens_unit_rows (R : rcfType) n m (A : 'M[R : realFieldType]_(n, m)) f : opens A f ->
   opens (unit_rows A) (fun i j => f i j / Num.sqrt (sumto m (fun l => f i l ^+ 2))).
 Proof.
@@ -456,6 +518,7 @@ Arguments product_one {R n k A B f g a b}.
   GRing.zero
   GRing.scale softmax softmax_oo softmax1 softmax1_oo rowratio rowsum colsum rowmax had hquot divmx rowquot colquot softcap
   masked causal padding diag_mx minus_dist2 lengths unit_rows beside stacked headsum head_rows
+  token tokens all_columns all_rows everywhere number_times where_placed
   : typeclass_instances.
 #[export] Hint Extern 0 (opens (?O ?k) _) => is_var O; exact (opens_letter (O k))
   : typeclass_instances.
@@ -466,6 +529,10 @@ Arguments product_one {R n k A B f g a b}.
 #[export] Hint Extern 1 (opens (headsum _ _) _) =>
   (eapply opens_headsum; intro; cbv beta) : typeclass_instances.
 #[export] Existing Instance opens_head_rows | 1.
+#[export] Hint Extern 1 (opens (token _ _) _) =>
+  (eapply opens_token; [lia |]) : typeclass_instances.
+#[export] Hint Extern 1 (opens (tokens _ _) _) =>
+  (eapply opens_tokens; intros ? ?; cbv beta) : typeclass_instances.
 #[export] Hint Extern 0 (opens ?A _) => is_var A; exact (opens_letter A) : typeclass_instances.
 #[export] Hint Extern 0 (opens (invmx ?A) _) => exact (opens_letter (invmx A)) : typeclass_instances.
 #[export] Existing Instance opens_mul1 | 1.
@@ -475,7 +542,8 @@ Arguments product_one {R n k A B f g a b}.
   opens_perm opens_map opens_row opens_col opens_softmax opens_softmax_oo opens_softmax1
   opens_softmax1_oo opens_rowratio opens_rowmax opens_rowsum opens_colsum opens_had opens_hquot opens_divmx opens_rowquot
   opens_colquot opens_softcap opens_masked opens_causal opens_padding opens_diag
-  opens_minus_dist2 opens_lengths opens_unit_rows | 2.
+  opens_minus_dist2 opens_lengths opens_unit_rows opens_all_columns opens_all_rows
+  opens_everywhere opens_number_times opens_where_placed | 2.
 #[export] Existing Instance opens_mul | 3.
 
 (* ---- the rules of the checker ---- *)
@@ -1102,6 +1170,15 @@ Ltac known_entries H name :=
     let a := constr:(ltac:(typeclasses eauto) : opens A _) in
     let b := constr:(ltac:(typeclasses eauto) : opens B _) in
     pose proof (entries_of (a := a) (b := b) H) as name; cbv beta in name
+  end.
+(* what a recurrence says of entries *)
+Ltac recurring_entries H c name :=
+  lazymatch type of H with recurs ?S ?start ?F =>
+    let first := constr:(ltac:(intros ? ?; cbv beta; typeclasses eauto) :
+      forall t, (t < c)%N -> opens (F t start) _) in
+    let next := constr:(ltac:(intros ? ?; cbv beta; typeclasses eauto) :
+      forall t, (t < c)%N -> opens (F t (S (t - 1)%N)) _) in
+    pose proof (entries_recur H first next) as name; cbv beta in name
   end.
 (* that something is not 0, or positive, or not negative, of its entries *)
 Ltac sign_entries H name :=

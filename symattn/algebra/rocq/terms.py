@@ -14,8 +14,10 @@ from importlib.resources import files
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.forms import Form, Refused, Term, factors_of, linear
+from symattn.algebra.forms import Form, Refused, Term, factors_of, linear, variable
+from symattn.nodes import rule as r
 from symattn.nodes.arguments import symbol_of_size
+from symattn.nodes.defined import WherePlaced
 from symattn.step import HEAD
 
 #: Places that are put in for indices, as texts.
@@ -61,10 +63,19 @@ NODES: Mapping[tuple[str, str], str] = {
     ("Padding", ""): "padding R {rows} {columns} {2}",
     ("Stacked", "0"): "col_mx {0} {1}",
     ("Stacked", "1"): "row_mx {0} {1}",
+    ("Concat", "row"): "tokens {rows} (fun {1} => {0})",
     ("Concat", "1"): "beside {columns} (fun {1} => {0})",
     ("Concat", "0"): "stacked {rows} (fun {1} => {0})",
     ("HeadSum", ""): "headsum {2} (fun {1} => {0})",
     ("Split", "0"): "head_rows {rows} {0} {1}",
+    ("Split", "row"): "token {0} {1}",
+    ("Beside", ""): "before",
+    ("Spread", "1"): "all_columns {columns} {0}",
+    ("Spread", "0"): "all_rows {rows} {0}",
+    ("PlusVector", "1"): "{0} + all_rows {rows} {1}",
+    ("PlusVector", "0"): "{0} + all_columns {columns} {1}",
+    ("Everywhere", ""): "everywhere {rows} {columns} {0}",
+    ("NumberTimes", ""): "number_times {0} {1}",
     ("Head", ""): "{0} {1}",
     ("Filled", ""): "const_mx {2} : 'M[R]_({rows}, {columns})",
     ("OneMatrix", ""): "const_mx 1 : 'M[R]_({rows}, {columns})",
@@ -86,6 +97,9 @@ FUNCTIONS: Mapping[str, str] = {
     "sin": "sine t",
 }
 
+#: The signs of conditions on places.
+SIGNS: Mapping[str, str] = {"≤": "<=", "=": "=="}
+
 #: The names of the functions of numbers.
 FUNCTION_OF: Mapping[type, str] = {sympy.tanh: "tanh", sympy.log: "ln", sympy.Abs: "abs"}
 
@@ -100,7 +114,7 @@ _TAKEN = {
     *(word for text in (*NODES.values(), *FUNCTIONS.values()) for word in re.findall(r"\w+", text)),
     *("R", "sumto", "ent", "permn", "add_oo", "exo", "pos", "nz", "exf", "largest", "le_mx"),
     *("slope", "slope_at", "slope_e", "slope_ln", "i", "j"),  # i and j are those of all entries
-    *("Prop", "Set", "Type", "SProp", "head"),
+    *("Prop", "Set", "Type", "SProp", "head", "recurs", "where_placed"),
     *("as", "at", "by", "do", "else", "end", "exists", "fix", "for", "forall", "fun", "if", "in"),
     *("is", "let", "match", "return", "then", "using", "where", "with", "of", "Some", "None"),
 }
@@ -191,8 +205,8 @@ def size(value: sympy.Expr) -> str:
 
 
 def place(value: sympy.Basic) -> str:
-    """A size, or the index of a head."""
-    return value.name if value == HEAD else size(value)
+    """A size, or the index of a head or a token."""
+    return nat(linear(value, {HEAD: variable(HEAD.name)}), {HEAD.name: HEAD.name})
 
 
 def fraction(value: Fraction) -> str:
@@ -264,6 +278,8 @@ def kind_of(expr: MatrixExpr) -> tuple[str, str]:
     name, last = type(expr).__name__, expr.args[-1]
     if name == "Diagonal":
         return name, str(int(expr.args[0].shape[1] == 1))
+    if name in ("Concat", "Split") and last == 0 and 1 in (expr.shape[0], expr.args[0].shape[0]):
+        return name, "row"
     lines = any(own == name and kind[:1] in ("0", "1") for own, kind in NODES)
     hidden = name not in (*_HIDING, "Stacked", "Transpose") and any(map(hiding, expr.args))
     return name, (str(last) if lines or name == "Entrywise" else "") + ("∞" if hidden else "")
@@ -302,6 +318,8 @@ def matrix(expr: sympy.Basic, permuting: Iterable[str] = ()) -> str:
             for other in others:
                 first = f"(had {first} {other})"
             return first
+        case WherePlaced():
+            return _placed(expr, inner)
         case MatrixExpr():
             return _node(expr, inner)
     return number(expr)
@@ -313,6 +331,22 @@ def _chained(sign: str, factors: Sequence[str]) -> str:
     for factor in reversed(before):
         out = f"{factor}{sign}{out}" if out is factors[-1] else f"{factor}{sign}({out})"
     return out
+
+
+def _placed(expr: WherePlaced, inner: Callable[[sympy.Basic], str]) -> str:
+    """One of two matrices' entries, by one comparison of places."""
+    places = {sympy.Symbol(name, integer=True): name for name in "ij"}
+    env = {symbol: variable(name) for symbol, name in places.items()}
+    rules = {r.rule_of(one, *places): one for one in (expr.value, expr.otherwise)}
+    match r.rule_of(expr, *places):
+        case r.Cases(r.Ordinal(left), sign, r.Ordinal(right), value, otherwise) if (
+            sign in SIGNS and {value, otherwise} <= {*rules}
+        ):
+            own = {name: name for name in places.values()}
+            left, right = (plain(nat(linear(side, env), own)) for side in (left, right))
+            one, other = (inner(rules[rule]) for rule in (value, otherwise))
+            return f"where_placed (fun i j => ({left} {SIGNS[sign]} {right})%N) {one} {other}"
+    raise Refused("places that several comparisons choose have no definition in Rocq yet")
 
 
 def _node(expr: MatrixExpr, inner: Callable[[sympy.Basic], str]) -> str:

@@ -12,14 +12,16 @@ from math import lcm
 from typing import Any, TypeAlias
 
 import sympy
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker
 from symattn.algebra.forms import Env, Refused, linear, variable
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import Divisor
-from symattn.algebra.rocq.equations import largest_text, product_text, summed_text
+from symattn.algebra.rocq.equations import Induction, largest_text, product_text, summed_text
 from symattn.algebra.rocq.terms import (
     FUNCTIONS,
+    SIGNS,
     Places,
     bracketed,
     fraction,
@@ -40,9 +42,6 @@ from symattn.step import HEAD
 
 #: Variables in the place of atoms.
 Variables = Mapping[Any, str]
-
-_SIGNS: Mapping[str, str] = {"≤": "<=", "=": "=="}
-
 
 #: What is assumed of atoms, by their texts: that 0 <, 0 <= or 0 != them.
 Assumed: TypeAlias = Sequence[tuple[re.Pattern[str], str]]
@@ -76,6 +75,10 @@ class Spelling(Checker):
         self.given: list[str] = []
         #: Letters of heads that are said to be what another letter is, and the hypothesis.
         self.ties: Mapping[str, str] = {}
+        #: What says that states are their closed forms, by the letter and the closed form.
+        self.states: dict[tuple[str, MatrixExpr], str] = {}
+        #: The inductions that show it.
+        self.inductions: list[Induction] = []
         #: What names in a script end with.
         self.numbers = count(1)
         #: The laws of e^x that are used besides those that it always has.
@@ -204,14 +207,11 @@ class Spelling(Checker):
                 return reduce(lambda one, other: f"(add_oo {one} {other})", others, first)
             case r.Exp(body):
                 return f"{'exo e' if self.may_hide(body) else 'e'} {bracketed(inner(body))}"
-            case r.Total(body, index, size):
+            case r.Total(body, index, size) | r.OfRow("max", (body,), index, size) if index:
                 new = f"#b{depth}"
                 text = self.rule_text(body, {**env, index: variable(new)}, False, depth + 1)
-                return summed_text([(new, linear(size, env))], text)
-            case r.OfRow("max", (body,), index, size) if index is not None:
-                new = f"#b{depth}"
-                text = self.rule_text(body, {**env, index: variable(new)}, False, depth + 1)
-                return largest_text((new, linear(size, env)), text)
+                word = "sumto" if isinstance(rule, r.Total) else "largest"
+                return f"{word} {self.index_text(size, env)} (fun {identifier(new)} => {text})"
             case r.OfRow(name):
                 raise Refused(f"{name} of a row has no term in Rocq yet")
             case r.Cases(value=value, otherwise=otherwise):
@@ -222,11 +222,11 @@ class Spelling(Checker):
     def condition(self, rule: r.Cases, env: Env) -> str:
         """The condition of cases, on two places."""
         left, right = (plain(self.place_text(one, env)) for one in (rule.left, rule.right))
-        if rule.sign not in _SIGNS:
+        if rule.sign not in SIGNS:
             raise Refused(f"a condition with {rule.sign} has no term in Rocq yet")
         if rule.sign == "≤" and right.endswith(" - 1)"):
             return f"({left} < {right[1:-5]})%N"
-        return f"({left} {_SIGNS[rule.sign]} {right})%N"
+        return f"({left} {SIGNS[rule.sign]} {right})%N"
 
     def entry_text(self, rule: r.Entry, env: Env, depth: int) -> str:
         """An entry of a letter, of what it stands for, of a permutation matrix."""
@@ -234,8 +234,9 @@ class Spelling(Checker):
         row, column = (self.index_text(one, env) for one in (i, j))
         match matrix:
             case Head(name=name, head=head):
-                if name in {*self.here.means} - {*self.ties}:
-                    meant = self.here.means[name].subs(HEAD, head)
+                meant = self.here.means.get(name)
+                if meant is not None and (name, meant) not in self.states and name not in self.ties:
+                    meant = meant.subs(HEAD, head)
                     return self.rule_text(r.rule_of(meant, i, j), env, False, depth)
                 return f"ent ({letter(name)} {self.index_text(head, env)}) {row} {column}"
             case sympy.Inverse(arg=sympy.MatrixSymbol(name=base)):

@@ -29,8 +29,10 @@ from symattn.algebra.polynomials import (
     times,
 )
 from symattn.algebra.rocq.assuming import Assuming
+from symattn.algebra.rocq.divisors import COLUMN, ROW
 from symattn.algebra.rocq.equations import (
     Equation,
+    Induction,
     Piece,
     Pieces,
     Script,
@@ -41,6 +43,7 @@ from symattn.algebra.rocq.equations import (
     nested,
     product_text,
     said,
+    sized,
     some,
     sum_text,
     summed_text,
@@ -53,17 +56,22 @@ from symattn.algebra.scope import Needs
 from symattn.algebra.sums import Found, Step
 from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, read_form, terms_of
 from symattn.nodes import rule as r
+from symattn.nodes.recurrence import Recurrence
+from symattn.step import HEAD
 
 
 class Largest(Assuming):
     """A checker that proves what the largest entry of a row is."""
 
-    def of_largest(self, left: str, poly: Poly, inside: list[Any]) -> Equation:
+    def of_largest(
+        self, rule: r.OfRow, env: Env, left: str, poly: Poly, inside: list[Any]
+    ) -> Equation:
         """The largest of a row, which is all in one part."""
         match inside:
             case [Pieces(parts=[Piece(alone=False, blocks=(), inside=[value]) as piece]), one]:
                 here = along((piece.index, piece.count), value)
-                return self.chain(Equation(left, here.left), here, replace(one, poly=poly))
+                whole = sized(left, self.index_text(rule.size, env), piece.count)
+                return self.chain(whole, here, replace(one, poly=poly))
         raise Refused("the largest of a row in parts has no proof in Rocq yet")
 
     def line(self, name: str, body: Poly, index: str, size: Form) -> Poly:
@@ -165,7 +173,7 @@ class Entries(Largest):
             case r.Cases():
                 return self.of_cases(rule, env, left, poly, inside)
             case r.OfRow():
-                return self.of_largest(left, some(poly), inside)
+                return self.of_largest(rule, env, left, some(poly), inside)
         if isinstance(rule, r.Over):
             inside = inside[::-1]
             self.not_zero(inside[1], env)
@@ -177,18 +185,13 @@ class Entries(Largest):
         """An entry of what a letter stands for, or one whose places are spelled otherwise."""
         if inside:
             (meant,) = inside
-            if (name := getattr(rule.matrix, "name", "")) in self.ties:
+            name = getattr(rule.matrix, "name", "")
+            if known := self.states.get((name, self.here.means.get(name))):
+                return self.of_state(rule, env, left, known, meant)
+            if name in self.ties:
                 script = f"rewrite {self.ties[name]} ?head_rowsE //; congr (ent _ _ _); places."
                 return self.chain(Equation(left, meant.left, (script,)), meant)
-            raw, places = (
-                [words(one, env) for one in (rule.row, rule.column)]
-                for words in (self.index_text, lambda one, env: nat(self.at(one, env)))
-            )
-            moved = [
-                f"rewrite (_ : {one} = {other}); last by places."
-                for one, other in zip(raw, places, strict=True)
-                if one != other
-            ]
+            moved, _ = self.moved_places((rule.row, rule.column), env)
             return self.chain(
                 Equation(left, meant.left, (*moved, "by [].") if moved else ()), meant
             )
@@ -198,6 +201,41 @@ class Entries(Largest):
         rooted = self.orders.get(atom, 1) > 1
         script = "by roots." if rooted else same_entry(atom)
         return self.known(poly, left, (script,))
+
+    def moved_places(self, indices: Sequence[r.Index], env: Env) -> tuple[Script, Sequence[str]]:
+        """Indices as a rule has them become the places that they are."""
+        places = [nat(self.at(one, env)) for one in indices]
+        pairs = zip([self.index_text(one, env) for one in indices], places, strict=True)
+        return tuple(
+            f"rewrite (_ : {one} = {other}); last by places."
+            for one, other in pairs
+            if one != other
+        ), places
+
+    def of_state(self, rule: r.Entry, env: Env, left: str, known: str, meant: Equation) -> Equation:
+        """An entry of a state, which is that of its closed form."""
+        moved, places = self.moved_places((rule.head, rule.row, rule.column), env)
+        words = " ".join(f"{place} ltac:(lia)" for place in places)
+        script = (*moved, f"same_sizes ({known} {words}).")
+        return self.chain(Equation(left, meant.left, script), meant)
+
+    def induced(self, name: str, states: Recurrence) -> MatrixExpr:
+        with self.framed() as inside:
+            closed = super().induced(name, states)
+        if name not in {one.name for one in self.inductions}:
+            (found,) = inside
+            before, known = self.states[name, closed], self.fresh("is")
+            self.states[name, closed] = known
+            places = {ROW: variable("#i"), COLUMN: variable("#j"), HEAD: variable("#t")}
+            value = self.rule_text(r.rule_of(closed, ROW, COLUMN), places)
+            self.inductions.append(Induction(name, value, found, before, known))
+        return closed
+
+    def inherits(self, closed: MatrixExpr, states: Recurrence, t: Form, i: Form, j: Form) -> None:
+        name = str(states.letter)
+        if (name, closed) not in self.states:
+            self.states[name, closed] = self.fresh("before")
+        super().inherits(closed, states, t, i, j)
 
     def of_hidden(self, left: str, poly: Poly | None, inside: list[Equation]) -> Equation:
         """A sum with what may be −∞."""
@@ -287,9 +325,10 @@ class Entries(Largest):
             alone = Equation(over.right, value.right, ("exact: sumto_one.",), one.poly)
             rewritten = self.chain(over, alone if piece.alone else one)
             heads.append(replace(rewritten, poly=one.poly))
-        cut = self.cut(rule, env, left, pieces)
-        whole = heads[0] if len(heads) == 1 else self.combined(nested, poly, *heads)
-        return self.chain(cut, whole)
+        whole = sized(left, self.index_text(rule.size, env), pieces.size)
+        cut = self.cut(rule, env, whole.right, pieces)
+        added = heads[0] if len(heads) == 1 else self.combined(nested, poly, *heads)
+        return self.chain(whole, cut, added)
 
     def cut(self, rule: r.Total, env: Env, left: str, pieces: Pieces) -> Equation:
         """A sum as the sums over the parts of its range."""
