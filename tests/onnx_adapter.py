@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symattn import Attention, Evaluation
+from symattn import Attention, Evaluation, derivation
 from symattn.nodes.normalise import Softmax
 from tests.extras import package
 
@@ -26,6 +26,9 @@ NOT_IN_FLOAT16: Mapping[str, str] = {
     "units from ONNX's, and rtol 0.001 is one unit: ONNX rounds Q√s and K√s, symattn s·QKᵀ; the "
     "exact value lies between. Computed in float32 and rounded once, it agrees"
 }
+
+#: ONNX's modules of cases that are not called as their operator is.
+_MODULES = {"LinearAttention": "linear_attention"}
 
 #: NumPy's names for the tensor types that a softmax can be computed in.
 _PRECISIONS = {1: "float32", 10: "float16", 11: "float64"}
@@ -54,7 +57,7 @@ def node_cases(*ops: str) -> list[Any]:
     """ONNX's own cases for these operators; its collector makes those of all, which takes long."""
     cases = package("onnx.backend.test.case.node")
     for op in ops:
-        package(f"{cases.__name__}.{op.lower()}")
+        package(f"{cases.__name__}.{_MODULES.get(op, op.lower())}")
     found: list[Any] = cases._NodeTestCases
     return found
 
@@ -115,6 +118,58 @@ def attention(case: Case, dtype: str | None = None) -> dict[str, Array]:
     if case.inputs["Q"].ndim == 3:
         found["Y"] = answer["concat"]
     return {name: found[name].astype(own) for name in case.outputs}
+
+
+def linear(case: Case) -> dict[str, Array]:
+    """The answer to a LinearAttention case: equations of one head, all heads and batches at once.
+
+    As ONNX's reference it is computed in float32 and rounded once. A head of queries reads the
+    state of its group, which is made once for each of them.
+    """
+    settings, plain = case.settings, case.inputs
+    heads, groups = settings["q_num_heads"], settings["kv_num_heads"]
+    told = {"Q": _cut(plain["query"], heads)}
+    for letter, name in (("K", "key"), ("V", "value"), ("G", "decay"), ("beta", "beta")):
+        if name in plain:
+            count = groups if plain[name].shape[-1] % groups == 0 else 1
+            told[letter] = _cut(plain[name], count)
+    if "past_state" in plain:
+        told["S_0"] = plain["past_state"]
+    batch = len(plain["query"])
+    given = {}
+    for letter, value in told.items():
+        every = np.repeat(value, heads // value.shape[1], axis=1).astype("float32")
+        given[letter] = every.reshape(batch * heads, *value.shape[2:])
+    if "G" in given and given["G"].shape[-1] == 1:  # a number for each token
+        given["alpha"] = given.pop("G")
+    if settings.get("scale"):
+        given["s"] = np.asarray(settings["scale"], "float32")
+    text = recurrent(settings.get("update_rule", b"gated_delta").decode(), given)
+    answer = _stepped(derivation(text).evaluate(dtype="float32", **given))
+    output, states = (
+        answer[name].reshape(batch, heads, *answer[name].shape[-2:]) for name in ("output", "last")
+    )
+    found = {
+        "output": np.swapaxes(output, 1, 2).reshape(*output.shape[:1], output.shape[2], -1),
+        "present_state": states[:, :: heads // groups],
+    }
+    return {name: found[name].astype(wanted.dtype) for name, wanted in case.outputs.items()}
+
+
+def recurrent(rule: str, given: Collection[str]) -> str:
+    """The equations of an update rule of LinearAttention, from what is given beside Q, K and V."""
+    state = "S[t-1]"
+    if "gated" in rule:
+        factor = "diag(exp(G[t]))" if "G" in given else "exp(α[t])"
+        state = f"{factor} {state}"
+    write = f"β[t] K[t]^T (V[t] - K[t] ({state}))" if "delta" in rule else "K[t]^T V[t]"
+    return f"""
+K : n × d_k;  V : n × d_v;  S_0 : d_k × d_v
+{"" if "S_0" in given else "S[0] = 0"}
+S[t] = {state} + {write}
+output O[t,:] = {"s Q[t]" if "s" in given else "Q[t] / sqrt(d_k)"} S[t]
+last Z = S[n]   # The state after the last token, which the next chunk begins with.
+"""
 
 
 def _cut(x: Array, heads: int) -> Array:

@@ -802,6 +802,22 @@ output O = A X W_V
 """,
     ),
     Variant(
+        "online-softmax",
+        {},
+        "the softmax computed token by token, with the largest score so far subtracted",
+        "Milakov, Gimelshein, Online normalizer calculation for softmax (2018), algorithm 3; Dao "
+        "et al., FlashAttention (2022), section 3.1, with blocks of one key",
+        "Attention with an online softmax",
+        text="""
+scores S = Q K^T / sqrt(d_k)
+M[0] = -inf;  L[0] = 0;  N[0] = 0
+M[t] = max(M[t-1], S[:,t])   # The largest score so far of each query.
+L[t] = exp(M[t-1] - M[t]) ∘ L[t-1] + exp(S[:,t] - M[t])   # A new maximum rescales it.
+N[t] = exp(M[t-1] - M[t]) ∘ N[t-1] + exp(S[:,t] - M[t]) V[t]
+output O = N[m] / L[m]
+""",
+    ),
+    Variant(
         "linear-recurrent",
         {},
         "causal linear attention computed token by token, with two sums as its state",

@@ -22,7 +22,14 @@ from symattn.nodes.base import Node, shape_of
 from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Head
 from symattn.nodes.lines import Filled, LineProduct, PlusVector, Spread
-from symattn.nodes.recurrence import Backward, Beside, Recurrence, before, beside
+from symattn.nodes.recurrence import (
+    Backward,
+    Beside,
+    Recurrence,
+    before,
+    beside,
+    neighbours,
+)
 from symattn.step import letter_of, letters_in
 
 _REVERSE = "Griewank and Walther 2008, section 3.2"
@@ -156,8 +163,9 @@ def _of_recurrence(
     """
     body, index, _, start, _ = node.args
     earlier = beside(node)
-    known = {} if earlier is None else {earlier: before(node)}
     for share in shares(body, upstream, wanted):
+        found = neighbours(share.gradient, node.letter)
+        known = {part: before(node, part.index) for part in found}
         yield replace(share, gradient=share.gradient.xreplace(known))
     if earlier is not None and set(letters_in(start)) & set(wanted):
         first = {index: sympy.S.Zero}

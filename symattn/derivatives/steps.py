@@ -21,6 +21,7 @@ from symattn.nodes.lines import EntrySum, Filled, LineSum
 from symattn.nodes.masks import HIDING, Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
 from symattn.nodes.number import NumberSymbol
+from symattn.nodes.recurrence import AtOne
 from symattn.notation.letters import CHANGE, GRADIENT, LOSSES, derived_from, prefixed
 from symattn.step import HEAD, Facts, Input, Item, Step, leading_to, letter_of
 
@@ -348,6 +349,9 @@ def _over_heads(
         count = share.binder.args[2]
     else:
         count = graph.count(step)
+    if head_of(leaf) is not None and HEAD not in leaf.head.free_symbols:
+        total = HeadSum(gradient, HEAD, count) if step.per_head else gradient
+        return None, AtOne(total, leaf.head, HEAD, graph.count(item))
     if share.binder is None and not step.per_head:
         return None, gradient
     if head_of(leaf) is None:

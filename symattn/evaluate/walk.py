@@ -16,7 +16,7 @@ from symattn.nodes.arguments import BoundIndex
 from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Head, Split, head_of
-from symattn.nodes.recurrence import Beside, Recurrence
+from symattn.nodes.recurrence import Beside, ByIndex, Recurrence
 from symattn.step import HEAD, Step, letter_of
 
 #: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.
@@ -70,6 +70,8 @@ class _Walk:
                 return self.whole(part.meaning, heads)
             case Beside():
                 return _symbol(part.key, shared=False)
+            case ByIndex() if (known := part.settled(self.sizes)) is not None:
+                return self.whole(known, heads)
             case Recurrence():
                 return _by_token(part, self.sizes)
             case sympy.Transpose() | sympy.Inverse():

@@ -29,7 +29,7 @@ from symattn.grammar import (
 )
 from symattn.greek import in_ascii
 from symattn.language.composing import WEIGHTS, composed, cut
-from symattn.language.making import Maker
+from symattn.language.making import HIDDEN, Maker
 from symattn.language.shapes import KNOWN_SIZES, GivenShape, Shape, Unfit
 from symattn.language.sizes import (
     COUNTS,
@@ -47,9 +47,13 @@ from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.number import NumberSymbol
-from symattn.nodes.recurrence import Recurrence
+from symattn.nodes.operators import filling
+from symattn.nodes.recurrence import Recurrence, without_starts
 from symattn.nodes.written import CONSTANTS
 from symattn.step import HEAD, Input, Step
+
+#: What a state may begin at without being a matrix, beside −∞.
+_ZERO = Number(Fraction(0))
 
 #: What is known of an item by the name of its step, as the field's vocabulary says it.
 Facts = Mapping[str, Mapping[str, Any]]
@@ -421,8 +425,8 @@ def _begin(name: str, sizes: Sizes) -> None:
         return
     with _at(start):
         own = sizes.shape(start.tree)
-        if own is None and start.tree != Number(Fraction(0)):
-            raise Unfit(f"{name}[0] is a matrix, or 0")
+        if own is None and start.tree not in (_ZERO, HIDDEN):
+            raise Unfit(f"{name}[0] is a matrix, 0 or -inf")
         sizes.same_shape(own, state)
 
 
@@ -519,8 +523,8 @@ class _Steps:
         return [replace(step, weights=step.symbol in shares) for step in self.steps]
 
     def _hides(self, expr: MatrixExpr) -> bool:
-        """Whether a matrix holds −∞, or is made of masks."""
-        parts = sympy.preorder_traversal(expr)
+        """Whether a matrix holds −∞, or is made of masks; a state may begin at −∞."""
+        parts = sympy.preorder_traversal(without_starts(expr))
         return sympy.S.NegativeInfinity in parts or self.maker.is_mask(expr)
 
     def _made(self, equation: Equation, count: sympy.Expr | None) -> MatrixExpr:
@@ -538,7 +542,8 @@ class _Steps:
                 return ByEntries(maker.entries(equation.tree, sized, left.indices), letter)
             expr, own = maker.build(equation.tree)
         if start is not None:
-            return Recurrence(expr, HEAD, count, start, letter)
+            maker.recurrences[left.name] = Recurrence(expr, HEAD, count, start, letter)
+            return maker.recurrences[left.name]
         if left.by_rows:
             return Concat(expr, HEAD, sized[0], 0)
         return sympy.ImmutableDenseMatrix([[expr]]) if own is None else expr
@@ -548,6 +553,8 @@ class _Steps:
         start = self.letters.starts.get(name)
         if start is None:
             return sympy.MatrixSymbol(f"{in_ascii(name)}_0", *sized)
+        if start.tree == HIDDEN:
+            return filling(sympy.S.NegativeInfinity, sized)
         with _at(start):
             value, own = self.maker.build(start.tree)
             return sympy.ZeroMatrix(*sized) if own is None else value

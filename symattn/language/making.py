@@ -27,7 +27,7 @@ from symattn.grammar import (
 )
 from symattn.greek import in_ascii
 from symattn.language.shapes import Unfit, is_node, is_of_numbers
-from symattn.language.sizes import Sizes, is_small
+from symattn.language.sizes import EXTREMES, Sizes, is_small, state_before
 from symattn.nodes import operators, placed
 from symattn.nodes.catalogue import CALLED, PLACED, mask_called
 from symattn.nodes.defined import Applied, Formula, WherePlaced
@@ -40,7 +40,7 @@ from symattn.nodes.number import NumberSymbol
 from symattn.nodes.operators import ONE, shape_in, together, transposed
 from symattn.nodes.placed import PLACES
 from symattn.nodes.powers import WholePower
-from symattn.nodes.recurrence import Beside
+from symattn.nodes.recurrence import Beside, Recurrence, before
 from symattn.nodes.written import CONSTANTS, Writer, called
 from symattn.step import HEAD
 
@@ -73,6 +73,8 @@ class _Signs(Writer):
         self.masks: set[str] = set()
         #: The recurrence that is being made.
         self.making = ""
+        #: The recurrences that are made, by letter.
+        self.recurrences: dict[str, Recurrence] = {}
         #: What an index stands for: a head, a place.
         self.indices: dict[str, sympy.Expr] = {}
         #: How many heads an index runs over.
@@ -219,7 +221,7 @@ class _Cases(_Signs):
 
     def _branch(self, tree: Tree) -> sympy.Expr:
         """One of the cases: in a matrix by its entries −∞ may be one."""
-        hidden = tree == _HIDDEN and not self.arguments
+        hidden = tree == HIDDEN and not self.arguments
         return sympy.S.NegativeInfinity if hidden else self.made(tree)
 
     def _where(self, test: Tree, value: MatrixExpr, otherwise: MatrixExpr) -> MatrixExpr:
@@ -292,6 +294,8 @@ class _Indices(_Cases):
         assert start is not None
         if name == self.making:
             return Beside(*sized, sympy.Symbol(in_ascii(name)), HEAD)
+        if (index_before := state_before(parts[0])) in self.indices:
+            return before(self.recurrences[name], self.indices[index_before])
         if isinstance(start, Call):  # the group of a head
             (inner,) = start.args
             assert isinstance(inner, Name)
@@ -402,6 +406,10 @@ class Maker(_Indices):
             return _OF_PLACES[name](*values)
         if self.whole is not None:
             return self._of_entries(name, values)
+        if name in EXTREMES:
+            shape = together([*map(shape_in, values)]) or ONE
+            matrices = [operators.filling(value, shape) for value in values]
+            return reduce(partial(placed.extreme, name), matrices)
         if name in NORMS:
             return called(name, NORMS[name].of, *values, **self._settings(options))
         if name in ("shift", "clip"):
@@ -416,7 +424,7 @@ class Maker(_Indices):
     def _of_entries(self, name: str, values: list[sympy.Expr]) -> sympy.Expr:
         """A function of numbers of each place."""
         assert self.whole is not None
-        if name in ("min", "max") and len(values) > 1:
+        if name in EXTREMES and len(values) > 1:
             matrices = [placed.everywhere(one, self.whole) for one in values]
             return reduce(partial(placed.extreme, name), matrices)
         if not is_of_numbers(name):
@@ -517,6 +525,6 @@ _COMPARED: Mapping[str, Callable[..., sympy.Basic]] = {
 _LIMITLESS: Mapping[Tree, sympy.Expr] = {Name("∞"): sympy.oo}
 
 #: What hides an entry.
-_HIDDEN = Apart("neg", (Name("∞"),))
+HIDDEN = Apart("neg", (Name("∞"),))
 
 _NUMBER = (Number(0), Number(1))  # type: ignore[arg-type]  # whole numbers are fractions too

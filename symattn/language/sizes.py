@@ -75,7 +75,8 @@ COUNTS = ("n_h", "n_g")
 _SHIFTS = ("shift", "clip")
 
 #: Functions of numbers, beside those of matrices entry by entry.
-OF_WHOLE = ("floor", "ceil", "mod", "min", "max")
+EXTREMES = ("min", "max")
+OF_WHOLE = ("floor", "ceil", "mod", *EXTREMES)
 
 #: The letters that functions of rows are given beside their matrix, a row each.
 ROWS = ("gain", "shift")
@@ -139,8 +140,9 @@ class Places(Shapes):
         self.dims.single = {*filter(self.dims.is_one, (self.heads, self.groups))}
         #: The sizes that stand somewhere as numbers, and where they do first.
         self.used: dict[str, Tree] = {}
-        #: Letters that an equation has made.
+        #: Letters that an equation has made, and those of recurrences.
         self.made: set[str] = set()
+        self.recurrent: set[str] = set()
         #: The parts that were taken of a matrix along an axis: what is before them, and their end.
         self.parts: dict[tuple[Tree, int], list[tuple[sympy.Expr, sympy.Expr | None]]] = {}
 
@@ -204,11 +206,20 @@ class Places(Shapes):
         """The matrix of one head: its index, that of its group, a number, or the state before."""
         shape, bound = self.letter(name), self.scope.bound
         if name == self.scope.making:
-            if part.start not in [Apart("+", (Name(index), _LESS_ONE)) for index in bound]:
+            if state_before(part) not in bound:
                 raise Unfit(f"{name} is made of the state before it: {name}[t-1], and of no other")
             return shape
         if not part.single or part.start is None:
             raise Unfit(f"{name} is one matrix for each index; write {name}[h], then its parts")
+        before = state_before(part)
+        if before in bound:
+            if name not in self.recurrent:
+                raise Unfit(
+                    f"{name}[{before}] is made of no state before it, so that {name}[0] is none; "
+                    f"{name}[{before}-1] stands where {name} is a recurrence"
+                )
+            self.dims.same(self.count(name), bound[before])
+            return shape
         match part.start:
             case Call("group", (Name(index),)) if index in bound:
                 self.dims.same(self.groups, self.count(name))
@@ -243,7 +254,7 @@ class Places(Shapes):
                 for name in bound:
                     raise Unfit(
                         f"an index beside {name} stands only in S[{name}-1], the state before "
-                        f"S[{name}], in the equation that makes it"
+                        f"S[{name}] of a recurrence"
                     )
                 for part in parts:
                     self._index(part)
@@ -360,6 +371,7 @@ class Sizes(Places):
 
     def state(self, name: str) -> Shape:
         """The shape of a letter that a recurrence makes: what is said of it, or what follows."""
+        self.recurrent.add(name)
         self.letters[name] = self._new_letter(name) if name in self.declared else self.fitting()
         return self.letters[name]
 
@@ -453,6 +465,8 @@ class Sizes(Places):
         if name in self.functions:
             self._check_function(name, len(args))
             return self.together(args, False)
+        if name in EXTREMES and not self.scope.entries:
+            return self.together(args, False)
         if name in OF_WHOLE:
             return self._numbers(args)
         if name == "group":
@@ -528,6 +542,14 @@ class Sizes(Places):
 def states(tree: Tree, name: str) -> list[Indexed]:
     """The parts of a tree that are one of a family."""
     return [one for one in subtrees(tree) if isinstance(one, Indexed) and one.base == Name(name)]
+
+
+def state_before(part: Part) -> str:
+    """The index t of what is written S[t-1]; empty for anything else."""
+    match part:
+        case Part(start=Apart("+", (Name(index), last)), single=True) if last == _LESS_ONE:
+            return index
+    return ""
 
 
 def is_small(name: str) -> bool:

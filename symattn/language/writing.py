@@ -29,7 +29,7 @@ from symattn.nodes.norms import Norm
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
-from symattn.nodes.recurrence import Beside, Recurrence
+from symattn.nodes.recurrence import Beside, Earlier, Recurrence
 from symattn.nodes.scale import Everywhere
 from symattn.step import HEAD, Input, Item, Step
 
@@ -178,13 +178,16 @@ class _Matrices(_Numbers):
                 return str(expr.name), _ATOM
             case Beside(letter=letter):
                 return f"{letter}[{self.own}-1]", _ATOM
+            case Earlier(matrix=Head(name=letter, head=head)) if head == HEAD:
+                return f"{letter}[{self.own}-1]", _ATOM
             case Split(args=(inner, index, _, axis)) if index == HEAD:
                 where = f":, {self.own}" if axis == 1 else self.own
                 return f"{self._atom(self.matrix(inner))}[{where}]", _ATOM
             case HeadMix(args=(body, member, _, weights, head)) if head == HEAD:
                 return self._mixed(body, member, weights)
             case Slice(args=(inner, first, number, axis)):
-                span = f"{self.size(first + 1)}:{self.size(sympy.expand(first + number))}"
+                last = f":{self.size(sympy.expand(first + number))}"
+                span = self.size(first + 1) + ("" if axis == 1 and number == 1 else last)
                 where = f":, {span}" if axis == 1 else f"{span}, :"
                 return f"{self._atom(self.matrix(inner))}[{where}]", _ATOM
             case Applied():

@@ -194,7 +194,7 @@ class Split(Node):
         matrix, index, _, axis = self.args
         rows, columns = self.shape
         if axis == 1:
-            return r.rule_of(matrix, i, r.index_of(index * columns + j))
+            return r.rule_of(matrix, i, _row(index, columns, j))
         return r.rule_of(matrix, _row(index, rows, i), j)
 
     def _spell(self, speller: Speller) -> Tree:
@@ -203,6 +203,8 @@ class Split(Node):
             body = speller.matrix(matrix)
             plain = isinstance(matrix, sympy.MatrixSymbol)
             return t.Script(body if plain else t.Fenced(body), speller.index(index))
+        if axis == 1 and matrix.shape[1] == count:
+            return _column(speller, matrix, index)
         name = speller.notation.in_head(t.Ident("split", roman=True), speller.index(index))
         return t.call(name, speller.matrix(matrix))
 
@@ -219,6 +221,12 @@ class Split(Node):
     ) -> Array:
         parts = along(arithmetic, axis, lambda lines: arithmetic.heads_apart(lines, count), matrix)
         return arithmetic.pick(parts, index, -3) if index.is_Integer else parts
+
+
+def _column(speller: Speller, matrix: MatrixExpr, index: sympy.Expr) -> Tree:
+    """Column t of a matrix: column_t(S)."""
+    word = t.Script(t.Ident("column", roman=True), speller.index(index))
+    return t.call(word, speller.matrix(matrix))
 
 
 class Slice(Node):
@@ -253,9 +261,12 @@ class Slice(Node):
         matrix, first, _, axis = self.args
         if axis == 0:
             return r.rule_of(matrix, r.index_of(first + i), j)
-        return r.rule_of(matrix, i, r.index_of(first + j))
+        column = first if self.number == 1 else first + j
+        return r.rule_of(matrix, i, r.index_of(column))
 
     def _spell(self, speller: Speller) -> Tree:
+        if self.axis == 1 and self.number == 1:
+            return _column(speller, self.matrix, self.first)
         word = t.Ident("rows" if self.axis == 0 else "columns", roman=True)
         start = self.first + speller.notation.index_base
         ends = speller.scalar(start), speller.scalar(sympy.expand(start + self.number - 1))

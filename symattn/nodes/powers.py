@@ -69,12 +69,24 @@ class WhereAtMost(Node):
     source = "Iverson 1962, section 1.5"
     adjoint_because = "Each entry is that of one of the two, which receives its gradient."
 
+    @property
+    def extreme(self) -> str:
+        """That it is the larger (max) or the smaller (min) of two entries; empty if neither."""
+        chosen = self.value, self.otherwise
+        return {(self.right, self.left): "max", (self.left, self.right): "min"}.get(chosen, "")
+
+    def phrase(self) -> str:
+        """The larger or the smaller of two entries has a word, any other choice is cases."""
+        return f"{self.extreme}(left, right)" if self.extreme else ""
+
     def _rule(self, i: Index, j: Index) -> Rule:
         left, right, value, otherwise = (r.rule_of(matrix, i, j) for matrix in self.args)
         return r.Cases(left, "≤", right, value, otherwise)
 
     def _spell(self, speller: Speller) -> Tree:
         left, right, value, otherwise = map(speller.matrix, self.args)
+        if self.extreme:
+            return t.call(t.Ident(self.extreme, roman=True), left, right)
         return t.cases([(value, t.equation(left, (t.Op("≤"), right)))], otherwise)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:

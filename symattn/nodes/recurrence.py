@@ -6,7 +6,7 @@ the index of both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 import sympy
@@ -20,6 +20,7 @@ from symattn.nodes.entrywise import Entrywise, Exponential
 from symattn.nodes.heads import Head, HeadSum
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
+from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
 
@@ -77,8 +78,9 @@ class Recurrence(Node):
     def _rule(self, i: Index, j: Index) -> Rule:
         """The rule of token t; of the first one the start stands in for the state before it."""
         rule = r.rule_of(self.matrix, i, j)
-        first = _from_start(rule, self)
-        return r.Cases(r.Ordinal(self.index), "=", r.Ordinal(sympy.S.Zero), first, rule)
+        first = r.Ordinal(self.index), "=", r.Ordinal(sympy.S.Zero)
+        begun = _from_start(_decided(rule, first, True), self)
+        return r.Cases(*first, begun, _decided(rule, first, False))
 
     def is_of_state_before(self, letter: str, index: Index) -> bool:
         """Whether it is that of a letter, made of its state before and of no other."""
@@ -110,9 +112,11 @@ class Backward(Recurrence):
         return shape_of(self.args[0])
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        last = r.rule_of(self.matrix, i, j)
-        both = r.Plus((last, r.rule_of(self.start, i, j)))
-        return r.Cases(r.Ordinal(self.index), "=", r.Ordinal(self.count - 1), last, both)
+        last = r.Ordinal(self.index), "=", r.Ordinal(self.count - 1)
+        first = r.Ordinal(self.index + 1), "=", r.Ordinal(sympy.S.Zero)
+        own, owed = r.rule_of(self.matrix, i, j), r.rule_of(self.start, i, j)
+        both = r.Plus((_decided(own, last, False), _decided(owed, first, False)))
+        return r.Cases(*last, _decided(own, last, True), both)
 
     def _spell(self, speller: Speller) -> Tree:
         return speller.matrix(sympy.MatAdd(self.matrix, self.start))
@@ -124,51 +128,197 @@ def _from_start(rule: Rule, node: Recurrence) -> Rule:
         if rule.letter == str(node.letter):
             return r.rule_of(node.args[3], rule.row, rule.column)
         return rule
-    return r.rebuilt(rule, lambda part: _from_start(part, node))
+    begun = r.rebuilt(rule, lambda part: _from_start(part, node))
+    least = r.Const(sympy.S.NegativeInfinity)
+    if isinstance(begun, r.Cases) and (begun.left, begun.sign) == (least, "≤"):
+        return begun.value  # nothing is less than −∞, at which a largest value so far begins
+    return begun
 
 
-class Earlier(Node):
-    """The states before those of all tokens: S⁽ᵗ⁻¹⁾, of the first token the start.
+def _decided(rule: Rule, condition: r.Condition, holds: bool) -> Rule:
+    """The rule where a condition is known to hold, or not to."""
+    if isinstance(rule, r.Cases) and (rule.left, rule.sign, rule.right) == condition:
+        return _decided(rule.value if holds else rule.otherwise, condition, holds)
+    return r.rebuilt(rule, lambda part: _decided(part, condition, holds))
+
+
+class ByIndex(Node):
+    """One of a family of matrices that its index alone says: for some of them it is another."""
+
+    def settled(self, sizes: Mapping[sympy.Symbol, int]) -> MatrixExpr | None:
+        """What it is at these sizes, where its index is a number; None while that is open."""
+        raise NotImplementedError
+
+
+class Earlier(ByIndex):
+    """The state before that of each token, S⁽ᵗ⁻¹⁾, of states that are made already.
+
+    `matrix` is the state of the token, S⁽ᵗ⁾; the first of `count` has the `start` before it.
 
     Shapes: `count` matrices n × m in and out. Raises `SymattnError` if an argument is no matrix.
     Source: Katharopoulos et al., *Transformers are RNNs* (2020), section 3.4.
     """
 
-    matrix, start, index, count = Matrix(), Matrix(), Scalar(), Scalar()
+    matrix, count, start = Matrix(), Scalar(), Matrix()
+    transposes = True
+    gathers = (2,)
     source = "Katharopoulos et al. 2020, section 3.4"
+    adjoint_because = "The next token reads the state, and passes its gradient back to it."
+    adjoint_reasons: ClassVar[Mapping[int, str]] = {2: "The first token reads ‹›."}
+
+    @property
+    def token(self) -> sympy.Expr:
+        """The token before which it stands, counted from 0."""
+        return self.matrix.head
+
+    @property
+    def beside(self) -> MatrixExpr:
+        """The state before that of the token, where there is one."""
+        return Head(self.matrix.symbol, self.token - 1)
+
+    def settled(self, sizes: Mapping[sympy.Symbol, int]) -> MatrixExpr | None:
+        """The state before a token that is known, or the start."""
+        if not self.token.is_Integer:
+            return None
+        return self.beside if self.token > 0 else self.start
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        states, start, index, _ = self.args
-        before = r.rule_of(states.xreplace({index: index - 1}), i, j)
-        first = r.Ordinal(index), "=", r.Ordinal(sympy.S.Zero)
-        return r.Cases(*first, r.rule_of(start, i, j), before)
+        first = r.Ordinal(self.token), "=", r.Ordinal(sympy.S.Zero)
+        return r.Cases(*first, r.rule_of(self.start, i, j), r.rule_of(self.beside, i, j))
 
     def _spell(self, speller: Speller) -> Tree:
-        return speller.matrix(self.matrix.xreplace({self.index: self.index - 1}))
+        return speller.matrix(self.beside)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr:
+        if place == 2:
+            return upstream.xreplace({self.token: sympy.S.Zero})
+        return Later(upstream.xreplace({self.token: _PASSED}), _PASSED, self.token, self.count)
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, states: Array, count: Operand, start: Array) -> Array:
+        before = [arithmetic.expand(start, -3), arithmetic.part(states, 0, count - 1, -3)]
+        return arithmetic.join(before, axis=-3)
+
+
+class Later(ByIndex):
+    """The matrix after that of each token, M⁽ᵗ⁺¹⁾, 0 after the last: what the next one owes.
+
+    `matrix` is that of token `index`, which here is `token`.
+
+    Shapes: `count` matrices n × m in and out. Raises `SymattnError` if an argument is no matrix.
+    Source: Werbos, *Backpropagation Through Time* (1990), section II.
+    """
+
+    matrix, index, token, count = Matrix(), BoundIndex(), Scalar(), Scalar()
+    transposes = True
+    source = "Werbos 1990, section II"
+
+    @property
+    def heads(self) -> sympy.Expr:
+        """How many matrices there are."""
+        return self.count
+
+    @property
+    def beside(self) -> MatrixExpr:
+        """The matrix of the next token, where there is one."""
+        return self.matrix.xreplace({self.index: self.token + 1})
+
+    def settled(self, sizes: Mapping[sympy.Symbol, int]) -> MatrixExpr | None:
+        """The matrix after that of a token that is known."""
+        if not self.token.is_Integer:
+            return None
+        is_last = self.token == self.count.subs(sizes) - 1
+        return sympy.ZeroMatrix(*shape_of(self)) if is_last else self.beside
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        last = r.Ordinal(self.token), "=", r.Ordinal(self.count - 1)
+        return r.Cases(*last, r.Const(sympy.S.Zero), r.rule_of(self.beside, i, j))
+
+    def _spell(self, speller: Speller) -> Tree:
+        return speller.matrix(self.beside)
 
     @classmethod
     def _compute(
-        cls, arithmetic: Arithmetic, states: Array, start: Array, index: Operand, count: Operand
+        cls, arithmetic: Arithmetic, matrices: Array, index: Operand, token: Operand, count: Operand
     ) -> Array:
-        begin = arithmetic.expand(start, -3) if start.ndim == 2 else start
-        return arithmetic.join([begin, arithmetic.part(states, 0, count - 1, -3)], axis=-3)
+        none = arithmetic.expand(arithmetic.filled(sympy.S.Zero, *matrices.shape[-2:]), -3)
+        return arithmetic.join([arithmetic.part(matrices, 1, count - 1, -3), none], axis=-3)
+
+
+class AtOne(ByIndex):
+    """A matrix for one of a family, and 0 for every other: what is owed to one that is read alone.
+
+    `index` is that of the family, `place` that of the one, both counted from 0.
+
+    Shapes: `count` matrices n × m, of one of them. Raises `SymattnError` if `matrix` is no matrix.
+    Source: Griewank and Walther, *Evaluating Derivatives*, 2nd ed. (2008), section 3.2.
+    """
+
+    matrix, place, index, count = Matrix(), Scalar(), Scalar(), Scalar()
+    transposes = True
+    gathers = (0,)
+    source = "Griewank and Walther 2008, section 3.2"
+    adjoint_because = "Only this one of all is read."
+
+    def settled(self, sizes: Mapping[sympy.Symbol, int]) -> MatrixExpr | None:
+        """The matrix, or 0, where it is known which one is meant."""
+        if not self.index.is_Integer:
+            return None
+        here = self.index == self.place.subs(sizes)
+        return self.matrix if here else sympy.ZeroMatrix(*shape_of(self))
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        here = r.Ordinal(self.index), "=", r.Ordinal(self.place)
+        return r.Cases(*here, r.rule_of(self.matrix, i, j), r.Const(sympy.S.Zero))
+
+    def _spell(self, speller: Speller) -> Tree:
+        here = t.equation(speller.index(self.index), (t.EQUALS, speller.index(self.place)))
+        return t.cases([(speller.matrix(self.matrix), here)], t.Num("0"))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr:
+        return upstream.xreplace({self.index: self.place})
+
+    @classmethod
+    def _compute(
+        cls, arithmetic: Arithmetic, matrix: Array, place: Operand, index: Operand, count: Operand
+    ) -> Array:
+        here = arithmetic.expand(matrix, -3)
+        none = arithmetic.expand(arithmetic.filled(sympy.S.Zero, *matrix.shape[-2:]), -3)
+        return arithmetic.join([none] * place + [here] + [none] * (count - 1 - place), axis=-3)
+
+
+#: The index of the matrices of which the next one is taken.
+_PASSED = sympy.Symbol("passed", integer=True)
 
 
 def _key(letter: sympy.Basic) -> str:
     return f"{letter} beside"
 
 
+def neighbours(expr: MatrixExpr, letter: sympy.Basic) -> list[Beside]:
+    """The states beside those of a letter's recurrence in an expression."""
+    return [part for part in expr.atoms(Beside) if part.letter == letter]
+
+
 def beside(node: Recurrence) -> Beside | None:
     """The neighbour of a state in its body, if that has it."""
-    found = node.args[0].atoms(Beside)
-    return next((part for part in found if part.letter == node.letter), None)
+    return next(iter(neighbours(node.args[0], node.letter)), None)
 
 
-def before(node: Recurrence) -> MatrixExpr:
-    """The states before those of a recurrence, as a family."""
-    _, index, count, start, letter = node.args
+def before(node: Recurrence, token: sympy.Expr) -> MatrixExpr:
+    """The state before that of a token, of a recurrence."""
+    _, _, count, start, letter = node.args
     symbol = sympy.MatrixSymbol(str(letter), *shape_of(node))
-    return Earlier(Head(symbol, index), start, index, count)
+    return Earlier(Head(symbol, token), count, start)
+
+
+def without_starts(expr: MatrixExpr) -> MatrixExpr:
+    """An expression in which no state stands that recurrences begin at, only those that they make.
+
+    It is no value, but has the parts that those are made of.
+    """
+    body = expr.matrix if isinstance(expr, Recurrence) else expr
+    return body.xreplace({part: part.matrix for part in body.atoms(Earlier)})
 
 
 #: What binds the index of a token, and what recurrences are written with.

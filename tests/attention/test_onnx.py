@@ -1,4 +1,4 @@
-"""ONNX's own node cases for Attention and Softmax, within each case's own tolerance."""
+"""ONNX's own node cases for three operators, within each case's own tolerance."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tests.onnx_adapter import (
     Case,
     attention,
     collected,
+    linear,
     softmax,
 )
 
@@ -83,6 +84,15 @@ GROUPS: Mapping[str, Callable[[Case], bool]] = {
 }
 
 
+#: The groups of LinearAttention, likewise.
+RECURRENT: Mapping[str, Callable[[Case], bool]] = {
+    "LinearAttention, all": lambda case: True,
+    "`past_state`": lambda case: "past_state" in case.inputs,
+    "`decay`": lambda case: "decay" in case.inputs,
+    "`beta`": lambda case: "beta" in case.inputs,
+}
+
+
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
     return collected(("Attention", "Softmax"))
@@ -91,6 +101,11 @@ def cases() -> list[Case]:
 @pytest.fixture(scope="module")
 def asked(cases: list[Case]) -> list[Case]:
     return [case for case in cases if case.op == "Attention"]
+
+
+@pytest.fixture(scope="module")
+def recurrent() -> list[Case]:
+    return collected(("LinearAttention",))
 
 
 def wrong(case: Case, answer: Mapping[str, Array]) -> str:
@@ -129,6 +144,23 @@ def test_softmax_is_that_of_onnx(cases: list[Case]) -> None:
     found = {case.name: wrong(case, softmax(case)) for case in cases if case.op == "Softmax"}
     assert len(found) >= 7
     assert not any(found.values()), found
+
+
+def test_linear_attention_is_that_of_onnx(recurrent: list[Case]) -> None:
+    assert len(recurrent) >= 14
+    found = {case.name: wrong(case, linear(case)) for case in recurrent}
+    assert not any(found.values()), found
+
+
+def test_every_part_of_a_recurrence_counts(recurrent: list[Case]) -> None:
+    """Without the state that is handed on, or with another update rule, the answer is wrong."""
+    carried = [case for case in recurrent if case.inputs.get("past_state", np.zeros(1)).any()]
+    assert len(carried) >= 2
+    assert all(wrong(case, linear(without(case, "past_state"))) for case in carried)
+    plain = next(case for case in recurrent if case.settings.get("update_rule") == b"delta")
+    other = without(plain, "beta")
+    other = dataclasses.replace(other, settings={**plain.settings, "update_rule": b"linear"})
+    assert wrong(plain, linear(other))
 
 
 def test_what_is_not_in_float16_is_rounding(asked: list[Case]) -> None:
@@ -170,11 +202,14 @@ def test_masks_that_differ_by_head_have_to_be_said() -> None:
     assert ((weights > 0) == told["allowed"]).all()
 
 
-def test_the_page_counts_these_cases(asked: list[Case], cases: list[Case]) -> None:
+def test_the_page_counts_these_cases(
+    asked: list[Case], cases: list[Case], recurrent: list[Case]
+) -> None:
     page = PAGE.read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| ([^|]+?) \| (\d+) \|", page, re.M))
     counts = {name: sum(map(fits, asked)) for name, fits in GROUPS.items()}
     counts |= {"Attention, all": len(asked), "Softmax, all": len(cases) - len(asked)}
+    counts |= {name: sum(map(fits, recurrent)) for name, fits in RECURRENT.items()}
     assert {name: int(count) for name, count in rows.items()} == counts
     for name in NOT_IN_FLOAT16:
         assert name in page

@@ -107,6 +107,21 @@ def _value_residual(g: Any) -> Tensor:
     return h + soft(h @ g.W_P, h @ g.W_R, causal(4)) @ mixed
 
 
+def _online(g: Any) -> Tensor:
+    """Algorithm 3 of Milakov and Gimelshein, one query and one key at a time, with the values."""
+    rows = []
+    for i in range(4):
+        most, total, out = torch.tensor(-math.inf, dtype=torch.float64), zeros(1), zeros(2)
+        for j in range(4):
+            score = g.Q[i] @ g.K[j] / math.sqrt(2)
+            new = torch.maximum(most, score)
+            total = total * torch.exp(most - new) + torch.exp(score - new)
+            out = out * torch.exp(most - new) + torch.exp(score - new) * g.V[j]
+            most = new
+        rows.append(out / total)
+    return torch.stack(rows)
+
+
 def _linear(g: Any) -> Tensor:
     q, k = f.elu(g.Q) + 1, f.elu(g.K) + 1
     likeness = torch.tril(q @ k.T)
@@ -235,6 +250,7 @@ WORKS = (
     ),
     _same("linformer", "Linformer (Wang et al. 2020)"),
     _same("synthesizer", "dense Synthesizer (Tay et al. 2021)"),
+    _work("online-softmax", QKV, _online),
     _work("linear-recurrent", QKV, _linear),
     _work("retention", {**XQKV, "gamma": (1, 1)}, _retention, "gamma"),
     _work("retention-recurrent", {**XQKV, "gamma": (1, 1)}, _retention, "gamma"),
