@@ -569,8 +569,8 @@ class Reference:
         if options.get("joined"):
             out = out[:, place * width : (place + 1) * width]
         if options.get("gain"):
-            out = out * (self._of(f"g_{name}", place) + (options["gain"] == "one-plus"))
-        return out + self._bias(f"s_{name}", place)
+            out = out * (self._of(f"gain_{name}", place) + (options["gain"] == "one-plus"))
+        return out + self._bias(f"shift_{name}", place)
 
     def _gated(self, rows: Any, head: int) -> Any:
         """A head's output times its gate."""

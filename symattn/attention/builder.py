@@ -174,7 +174,7 @@ class Builder:
 
         What is not said of it here is said by its word or, where that says nothing, by its node.
         """
-        word, shared = self.words[name], HEAD not in expr.free_symbols
+        word, shared = self.words[name], not expr.has(Head)
         kind = kind or (SHARED if word.grouped and shared else self.kind(name))
         said = (
             rule or word.rule or getattr(expr, "rule_name", ""),

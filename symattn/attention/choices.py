@@ -76,7 +76,7 @@ def read(spec: Plan) -> dict[str, Setting]:
         "mask": _masks(spec.mask),
         "heads": _heads("heads", spec.heads, "h"),
         "kv_heads": _heads("kv_heads", spec.kv_heads, "g"),
-        "output_gate": _named("output_gate", spec.output_gate),
+        "output_gate": _gate(spec.output_gate),
     }
 
 
@@ -165,6 +165,15 @@ def _biases(value: Setting) -> bool | tuple[str, ...] | None:
     for letter in value:
         choice(letter, "projection_bias", BIASED)
     return tuple(letter for letter in BIASED if letter in value)
+
+
+def _gate(value: Setting) -> tuple[str, tuple[tuple[str, Setting], ...]] | None:
+    """The function that makes the gate, and whether it is one number for each head."""
+    gate = _named("output_gate", value)
+    for option, said in gate[1] if gate else ():
+        if not isinstance(said, bool):
+            raise SymattnError(f"output_gate: {option} = {quote(said)}: choose true or false")
+    return gate
 
 
 def _norms(value: Setting) -> tuple[tuple[str, Setting], ...]:

@@ -19,26 +19,51 @@ from symattn.attention.plan import ONE_PLUS, PER_HEAD
 from symattn.attention.words import Word
 from symattn.nodes.base import shape_of
 from symattn.nodes.entrywise import Entrywise
-from symattn.nodes.heads import Concat, Split, head_of
-from symattn.nodes.lines import Filled, LineProduct, LineQuotient, LineSum, PlusVector, UnitVectors
-from symattn.nodes.norms import LayerNorm, RMSNorm
+from symattn.nodes.heads import Concat, head_of
+from symattn.nodes.lines import (
+    Filled,
+    Lengths,
+    LineDifference,
+    LineProduct,
+    LineQuotient,
+    LineSum,
+    PlusVector,
+    UnitVectors,
+)
+from symattn.nodes.norms import LayerNorm, RMSNorm, RootMeanSquare, StandardDeviation
+from symattn.nodes.scale import Quotient
 from symattn.step import HEAD
 
 
-def _unit(matrix: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
-    """Each row over its length, with ε added to the square: q_i / √(Σ_l q_il² + ε)."""
+def _rms(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
+    """x_i / √(mean of the row's squares + ε)."""
+    if row == matrix:
+        return RMSNorm(matrix, eps)
+    return LineQuotient(matrix, RootMeanSquare(row, eps))
+
+
+def _layer(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
+    """(x_i − μ) / √(mean of the squares of the row less μ + ε), where μ is the row's mean."""
+    if row == matrix:
+        return LayerNorm(matrix, eps)
+    mean = Quotient(LineSum(row), shape_of(row)[1])
+    return LineQuotient(LineDifference(matrix, mean), StandardDeviation(row, eps))
+
+
+def _l2(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
+    """x_i / √(sum of the row's squares + ε)."""
     if eps == 0:
-        return UnitVectors(matrix)
-    squares = LineSum(sympy.HadamardProduct(matrix, matrix))
+        return UnitVectors(matrix) if row == matrix else LineQuotient(matrix, Lengths(row))
+    squares = LineSum(sympy.HadamardProduct(row, row))
     total = sympy.MatAdd(squares, Filled(*shape_of(squares), eps))
     return LineQuotient(matrix, Entrywise(total, "√"))
 
 
 @dataclass(frozen=True)
 class Normalisation(Choice):
-    """A row of the norm axis: the norm of a matrix, by its ε, and where it was published."""
+    """A row of the norm axis: the norm of a part of a row, by the row and ε; its publication."""
 
-    of: Callable[..., MatrixExpr] = RMSNorm
+    of: Callable[[MatrixExpr, MatrixExpr, sympy.Expr], MatrixExpr] = _rms
     source: str = ""
 
 
@@ -46,9 +71,9 @@ _OPTIONS = ("eps", "gain", "shift", "joined", "rotated")
 
 #: The choices of the norm axis.
 NORMALISATIONS: Mapping[str, Normalisation] = {
-    "rms": Normalisation(options=_OPTIONS, of=RMSNorm, source=RMSNorm.source),
-    "layer": Normalisation(options=_OPTIONS, of=LayerNorm, source=LayerNorm.source),
-    "l2": Normalisation(options=_OPTIONS, of=_unit, source="Henry et al. 2020, section 3.1"),
+    "rms": Normalisation(options=_OPTIONS, of=_rms, source=RMSNorm.source),
+    "layer": Normalisation(options=_OPTIONS, of=_layer, source=LayerNorm.source),
+    "l2": Normalisation(options=_OPTIONS, of=_l2, source="Henry et al. 2020, section 3.1"),
 }
 
 
@@ -77,8 +102,8 @@ class Place:
                 why=self.why,
                 **facts,
             ),
-            Word(f"g_{name}", f"g_{plain}", title=f"gain of the {self.holds}", **vector),
-            Word(f"s_{name}", f"s_{plain}", title=f"shift of the {self.holds}", **vector),
+            Word(f"gain_{name}", f"alpha_{plain}", title=f"gain of the {self.holds}", **vector),
+            Word(f"shift_{name}", f"b_{plain}norm", title=f"shift of the {self.holds}", **vector),
             Word(
                 f"{name}_all",
                 f"{start}all",
@@ -146,21 +171,16 @@ def _normed(name: str, b: Builder, matrix: MatrixExpr) -> MatrixExpr:
     """The norm of each row, of one head or of all together, times its gain, plus its shift."""
     options, each = b.plan.norm_of(name), b.kind(f"{name}_normed")
     joined = bool(options.get("joined")) and head_of(matrix) is not None
-    whole, count = matrix, b.number(each)
-    if joined:
-        whole = b.step(f"{name}_all", Concat(matrix, HEAD, count))
-    out = NORMALISATIONS[options["kind"]].of(whole, options.get("eps", sympy.S.Zero))
-    if joined:
-        out = Split(out, HEAD, count)
+    row = b.step(f"{name}_all", Concat(matrix, HEAD, b.number(each))) if joined else matrix
+    out = NORMALISATIONS[options["kind"]].of(matrix, row, options.get("eps", sympy.S.Zero))
 
-    def vector(letter: str, said: object) -> MatrixExpr:
-        own = each if joined or said == PER_HEAD else SHARED
-        return b.given(f"{letter}_{name}", own, columns=shape_of(matrix)[1])
+    def learned(option: str) -> MatrixExpr:
+        own = each if joined or options[option] == PER_HEAD else SHARED
+        return b.given(f"{option}_{name}", own, columns=shape_of(matrix)[1])
 
-    gain, shift = options.get("gain"), options.get("shift")
-    if gain:
-        factor = vector("g", gain)
-        if gain == ONE_PLUS:
-            factor = sympy.MatAdd(Filled(*shape_of(factor), 1), factor)
-        out = LineProduct(out, factor, 0)
-    return PlusVector(out, vector("s", shift)) if shift else out
+    if options.get("gain"):
+        gain = learned("gain")
+        if options["gain"] == ONE_PLUS:
+            gain = sympy.MatAdd(Filled(*shape_of(gain), 1), gain)
+        out = LineProduct(out, gain, 0)
+    return PlusVector(out, learned("shift")) if options.get("shift") else out

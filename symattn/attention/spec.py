@@ -255,12 +255,12 @@ def _biases_in(names: Collection[str]) -> tuple[str, ...]:
 def _vectors_in(names: Collection[str], step: str, norm: Setting) -> Setting:
     """The norm of a step, with a gain and a shift if they are given."""
     kind, options = norm
-    given = {word: True for word in ("gain", "shift") if f"{word[0]}_{step}" in names}
+    given = {word: True for word in ("gain", "shift") if f"{word}_{step}" in names}
     return kind, tuple({**given, **dict(options)}.items())
 
 
 def _needs_x(spec: Attention) -> bool:
-    """Whether the positions are added to X, or projected from it."""
-    if spec.positions is None:
-        return False
+    """Whether the positions are added to X, or they or a gate are projected from it."""
+    if spec.positions is None or spec.output_gate is not None:
+        return spec.output_gate is not None
     return spec.rotary is None or spec.decoupled

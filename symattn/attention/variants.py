@@ -22,6 +22,13 @@ if TYPE_CHECKING:  # start-up time: a list of names needs no SymPy
 _PAPER = "Vaswani et al., Attention Is All You Need (2017), section "
 _SELF: dict[str, Any] = {"source": "self"}
 _HEADS: dict[str, Any] = {"source": "self", "heads": "h", "output_projection": True}
+_LLAMA: dict[str, Any] = {
+    **_HEADS,
+    "kv_heads": "g",
+    "mask": "causal",
+    "positions": {"rotary": {"pairing": "half"}},
+}
+_EPS = "1e-6"
 
 
 @dataclass(frozen=True, repr=False)
@@ -254,7 +261,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "llama",
-        _choices(**_HEADS, kv_heads="g", mask="causal", positions={"rotary": {"pairing": "half"}}),
+        _choices(**_LLAMA),
         "causal mask, rotary position embeddings (half-split pairs, as in Hugging "
         "Face's implementation), grouped heads",
         "Touvron et al., Llama 2 (2023), section 2.2",
@@ -334,6 +341,73 @@ VARIANTS: tuple[Variant, ...] = (
         "Barbero et al., Round and Round We Go (2024), section 6",
         "Attention with p-RoPE",
         computes="Causal multi-head attention with rotary positions in the faster pairs only",
+    ),
+    Variant(
+        "qwen2",
+        _choices(**_LLAMA, projection_bias=["Q", "K", "V"]),
+        "Llama's attention with biases of queries, keys and values, and none of the output",
+        "Yang et al., Qwen2 Technical Report (2024), section 2.2",
+        computes="Llama's attention with biases added to queries, keys and values",
+    ),
+    Variant(
+        "qwen3",
+        _choices(**_LLAMA, norm={"rms": {"eps": _EPS, "gain": True}}),
+        "Llama's attention with an RMSNorm of each head's queries and keys before the rotation",
+        "Qwen Team, Qwen3 Technical Report (2025), section 2",
+        computes="Llama's attention with queries and keys normalised in each head, then rotated",
+    ),
+    Variant(
+        "qwen3-next",
+        _choices(
+            **_LLAMA,
+            norm={"rms": {"eps": _EPS, "gain": "one-plus"}},
+            output_gate="sigmoid",
+        ),
+        "queries and keys normalised with a gain of 1 + α; a sigmoid gate of the token on each "
+        "entry of each head's output",
+        "Qiu et al., Gated Attention for Large Language Models (2025), section 2.2; Hugging Face "
+        "transformers, Qwen3NextAttention",
+        "Qwen3-Next attention",
+        computes="Llama's attention with normalised queries and keys and a gate on the output",
+    ),
+    Variant(
+        "gated-heads",
+        _choices(**_HEADS, mask="causal", output_gate={"sigmoid": {"headwise": True}}),
+        "one sigmoid gate for each head and token, by which the head's output is multiplied",
+        "Qiu et al., Gated Attention for Large Language Models (2025), section 2.2",
+        "Causal attention with gated heads",
+        computes="Causal multi-head attention, each head's output times a gate of the token",
+    ),
+    Variant(
+        "olmo-2",
+        _choices(**_LLAMA, norm={"rms": {"eps": _EPS, "gain": True, "joined": True}}),
+        "Llama's attention with one RMSNorm of the queries of all heads, and one of the keys",
+        "OLMo Team, 2 OLMo 2 Furious (2025), section 2.1",
+        "OLMo 2 attention",
+        computes="Llama's attention with the queries of all heads normalised as one row",
+    ),
+    Variant(
+        "gemma-3",
+        _choices(**_LLAMA, norm={"rms": {"eps": _EPS, "gain": "one-plus"}}),
+        "Llama's attention with queries and keys normalised; the gain is 1 + α",
+        "Gemma Team, Gemma 3 Technical Report (2025), section 2",
+        "Gemma 3 attention",
+        computes="Llama's attention with normalised queries and keys, whose gain is 1 + α",
+    ),
+    Variant(
+        "chameleon",
+        _choices(**_LLAMA, norm={"layer": {"eps": "1e-5", "gain": "head", "shift": "head"}}),
+        "Llama's attention with a LayerNorm of queries and keys, learned by each head",
+        "Chameleon Team, Chameleon: Mixed-Modal Early-Fusion Foundation Models (2024), section 2.3",
+        computes="Llama's attention with a LayerNorm of each head's queries and keys",
+    ),
+    Variant(
+        "vit-22b",
+        _choices(**_HEADS, norm={"layer": {"eps": _EPS, "gain": True}}),
+        "multi-head attention with a LayerNorm of queries and keys, without biases",
+        "Dehghani et al., Scaling Vision Transformers to 22 Billion Parameters (2023), section 2",
+        "ViT-22B attention",
+        computes="Multi-head attention with a LayerNorm of each head's queries and keys",
     ),
     Variant(
         "alibi",
@@ -585,13 +659,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "cached-llama",
-        _choices(
-            **_HEADS,
-            kv_heads="g",
-            cache=True,
-            mask="causal",
-            positions={"rotary": {"pairing": "half"}},
-        ),
+        _choices(**_LLAMA, cache=True),
         "decoding with rotary position embeddings and with grouped heads; the groups "
         "keep the cache small",
         "Ainslie et al., GQA (2023), section 2.2",

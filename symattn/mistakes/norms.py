@@ -1,4 +1,4 @@
-"""Misconceptions about norms and gates: Q_norm = RMSNorm(Q) diag(g_Q), O_gate = σ(X W_G) ∘ O.
+"""Misconceptions about norms and gates: Q_norm = RMSNorm(Q) diag(α_Q), O_gate = σ(X W_G) ∘ O.
 
 A new one is a row at the end: an equation.
 """
@@ -28,14 +28,17 @@ NORMS: tuple[Misconception, ...] = (
         "the norm is left out",
         "Divide each row by its norm before going on; only the gain is applied otherwise.",
         _ZHANG,
-        _of_each(f"in {_NORMED}: N(A) = A"),
+        (*_of_each(f"in {_NORMED}: N(A) = A"), f"in {_NORMED}: A / rms(B) = A"),
     ),
     Misconception(
         "norm-and-gain-left-out",
         "neither the norm nor its gain is applied",
         "Normalise each row, then multiply by the gain.",
         _ZHANG,
-        _of_each(f"in {_NORMED}: gained(N(A), G) = A"),
+        (
+            *_of_each(f"in {_NORMED}: gained(N(A), G) = A"),
+            f"in {_NORMED}: gained(A / rms(B), G) = A",
+        ),
     ),
     Misconception(
         "gain-left-out",
@@ -117,7 +120,10 @@ NORMS: tuple[Misconception, ...] = (
         "each head is normalised by itself instead of all together",
         "The norm is one of a token's whole row, before it is split into heads.",
         "Hugging Face transformers, Olmo2Attention",
-        _of_each("in Q_normed, K_normed, V_normed, output_normed: apart(N(joined(A))) = N(A)"),
+        (
+            "in Q_normed, K_normed, V_normed, output_normed: A / rms(joined(A)) = RMSNorm(A)",
+            "in Q_normed, K_normed, V_normed, output_normed: A / lengths(joined(A)) = unit(A)",
+        ),
     ),
     Misconception(
         "gate-left-out",

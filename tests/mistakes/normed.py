@@ -20,7 +20,7 @@ GIVEN: Mapping[str, Array] = {
     "W_K": np.array([[0.0, 1, 1, 0], [1, 0, 0, 1], [-1, 1, 2, 0], [1, 0, 1, 1]]),
     "W_V": np.array([[2.0, 1, 0, 3], [1, 0, 1, 0], [0, 4, 1, 1], [1, 1, 0, 2]]),
 }
-GAINS = {"g_Q": np.array([[2.0, 1, -1, 3]]), "g_K": np.array([[1.0, 2, 3, -1]])}
+GAINS = {"gain_Q": np.array([[2.0, 1, -1, 3]]), "gain_K": np.array([[1.0, 2, 3, -1]])}
 GATE = {"W_G": np.array([[1.0, 0, -1, 1], [0, 1, 1, -1], [1, -1, 0, 2], [-1, 0, 2, 1]])}
 EPS = 0.5
 
@@ -51,7 +51,7 @@ def _of(given: Mapping[str, Array], ways: Ways) -> dict[str, Array]:
     out = {name: given["X"] @ given[f"W_{name}"] for name in "QKV"}
     norm = _way(ways, "norm", lambda x, g: rms(x) * g)
     for name in "QK":
-        x, gain = out[name], given.get(f"g_{name}", np.ones((1, 4)))
+        x, gain = out[name], given.get(f"gain_{name}", np.ones((1, 4)))
         out[f"{name}_normed"] = norm(ways.get("before", np.asarray)(x), gain)
         if "after" in ways:
             out[f"{name}_rotated"] = ways["after"](out[f"{name}_normed"], out[name], gain)
