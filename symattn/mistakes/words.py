@@ -36,7 +36,7 @@ from symattn.step import HEAD
 #: The words that other equations have for nodes, too.
 _CALLED = (
     *("softmax", "hardmax", "sparsemax", "softmax1", "sinksoftmax", "ratio", "softcap", "keep"),
-    *("lengths", "rotary", "sinusoidal", "alibi"),
+    *("lengths", "rotary", "turned", "sinusoidal", "alibi"),
 )
 
 #: Nodes, those of people's mistakes included; what a node lacks in a text is as it was, or usual.
