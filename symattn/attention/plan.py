@@ -170,6 +170,7 @@ class Plan(Changed):
             "ramp": kind in ("llama3", "yarn"),
             "divisors": kind == "longrope",
             "scaling": kind != "default",
+            "by-length": kind in ("dynamic", "longrope"),
             "proportional": kind == "proportional",
             "axes": self.axes > 1,
             "apart": self.cache or self.source in ("given", "cross"),

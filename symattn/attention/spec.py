@@ -53,7 +53,9 @@ class Attention(Plan):
       rotation.
     - `positions`: ``sinusoidal`` or ``learned`` (added to X), ``rotary`` (turns Q and K), or a
       table such as ``{"rotary": {"pairing": "half"}}``; ``{"rotary": {"decoupled": True}}`` turns
-      a part of its own of each query and one key for all heads, appended to Q and K.
+      a part of its own of each query and one key for all heads, appended to Q and K. Frequencies
+      and angles are steps where `scaling` (a model's configuration), `sections` (several axes),
+      `frequencies`, `position_ids`, `caches` or `part` say more; see `symattn.attention.rope`.
     - `score`: ``dot``, ``cosine``, ``general``, ``additive``, ``distance``, ``shaw`` and
       ``transformer-xl`` (relative positions); `feature_map`: ``elu+1``, ``relu`` or ``exp`` on
       queries and keys (linear attention).

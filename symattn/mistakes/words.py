@@ -37,7 +37,7 @@ from symattn.step import HEAD
 #: The words that other equations have for nodes, too.
 _CALLED = (
     *("softmax", "hardmax", "sparsemax", "entmax15", "softmax1", "sinksoftmax", "ratio", "softcap"),
-    *("keep", "topk", "lengths", "rotary", "sinusoidal", "alibi", "unit"),
+    *("keep", "topk", "lengths", "rotary", "turned", "sinusoidal", "alibi", "unit"),
 )
 
 #: Nodes, those of people's mistakes included; what a node lacks in a text is as it was, or usual.
