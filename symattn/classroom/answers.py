@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 from symattn.classroom.exercise import STATEMENTS, statement_name
 from symattn.classroom.submission import Sheet, Submission, cell, cells, is_name, name_of, shallow
+from symattn.classroom.tables import mark_in
 from symattn.errors import ReadError, counted
 from symattn.files.archives import archive_in, unpacked
 from symattn.files.named import LIMITS
@@ -187,12 +188,6 @@ def _csv(raw: bytes) -> Submission:
     student = claims.pop("student", claims.pop("name", ""))
     claims.pop("entry", None)  # the head: entry,answer
     return Submission("", name_of(student), claims, remark=remark)
-
-
-def mark_in(text: str) -> str:
-    """The sign between cells; no number has a semicolon in it, and many have a comma."""
-    first = text[:10_000]
-    return "\t" if "\t" in first else ";" if ";" in first else ","
 
 
 def joined(parts: list[str]) -> list[str]:

@@ -21,9 +21,9 @@ from fractions import Fraction
 from itertools import chain
 from typing import TextIO
 
-from symattn.classroom.answers import mark_in
 from symattn.classroom.records import Record
 from symattn.classroom.roster import who
+from symattn.classroom.tables import mark_in
 from symattn.errors import ReadError
 from symattn.printable import printable
 

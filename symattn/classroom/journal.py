@@ -98,7 +98,8 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.execute(_TABLE)
         connection.commit()
         ((state,),) = connection.execute("PRAGMA quick_check(1)")
-        if state != "ok":
+        columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(judged)")]
+        if (state, columns) != ("ok", ["key", "row"]):
             raise sqlite3.DatabaseError(state)
     except BaseException:
         connection.close()

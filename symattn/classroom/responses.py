@@ -20,25 +20,15 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
-from symattn.classroom.answers import NO_UTF8, check_names, joined, mark_in
+from symattn.classroom.answers import NO_UTF8, check_names, joined
 from symattn.classroom.submission import Submission, cell, cells, is_name, name_of
+from symattn.classroom.tables import People, mark_in
 from symattn.errors import ReadError, needing
 from symattn.files.named import LIMITS
 from symattn.printable import printable, said_by
 
 #: Hears how much of something is read, a share of all.
 Hears: TypeAlias = "Callable[[float], None]"
-
-#: What a head may be, in small letters, by what stands below it; the first that is there counts.
-HEADS: Mapping[str, tuple[str, ...]] = {
-    "student": ("student", "name", "full name", "student name", "learner", "participant"),
-    "first": ("first name", "firstname", "given name", "forename"),
-    "last": ("last name", "lastname", "surname", "family name"),
-    "key": ("id", "student id", "user id", "id number", "orgdefinedid", "sis_id", "sis user id"),
-    "login": ("username", "user name", "sis login id", "login", "email", "email address", "e-mail"),
-    "submitted": ("submitted", "submitted at", "completed", "time", "timestamp", "date"),
-}
-_PARTS = {head: part for part, heads in HEADS.items() for head in heads}
 
 #: Times as systems write them, beside those of ISO 8601; those that read two ways are not read.
 _TIMES = (
@@ -67,53 +57,43 @@ _LINES, _ROWS = 200, 50
 class Columns:
     """What the columns of a table hold, by their places."""
 
-    parts: Mapping[str, Sequence[int]]
+    people: People
     claims: Mapping[str, int]
     others: Mapping[int, str]
 
     @classmethod
     def of(cls, heads: Sequence[str]) -> Columns:
         """Raises `ReadError` where neither students nor answers have a column."""
-        parts: dict[str, list[int]] = {}
+        called = [_NUMBERED.sub("", head.strip(), count=1) for head in heads]
+        people = People.of(called)
+        taken = {place for places in people.places.values() for place in places}
         claims, others = dict[str, int](), dict[int, str]()
-        for place, written in enumerate(heads):
-            head = _NUMBERED.sub("", written.strip(), count=1)
-            if part := _PARTS.get(head.lower()):
-                parts.setdefault(part, []).append(place)
-            elif is_name(head) and head not in claims:
+        for place, head in enumerate(called):
+            if place in taken:
+                continue
+            if is_name(head) and head not in claims:
                 claims[head] = place
             else:
                 others[place] = head
-        for part, places in parts.items():
-            places.sort(key=lambda place: HEADS[part].index(heads[place].strip().lower()))
-        if not parts.keys() & {"student", "first", "last", "key", "login"}:
+        if not people.are_known:
             raise ReadError("no head says who the students are; name a column student")
         check_names(claims)
-        return cls(parts, claims, others)
+        return cls(people, claims, others)
 
     def submission(self, source: str, row: Sequence[object]) -> Submission | None:
         """A row; None for one that is no student's."""
-        student, key, login = (self._said(part, row) for part in ("student", "key", "login"))
-        names = (self._said("first", row), self._said("last", row))
-        student = student or " ".join(filter(None, names)) or login
+        student = self.people.student(row)
+        key, login = (self.people.said(part, row) for part in ("key", "login"))
         if student.lower() == _NO_STUDENT or not any(row):
             return None
         found = Submission(source, key=printable((key or login)[:80]))
         try:
             claims = {name: _cells(row, place) for name, place in self.claims.items()}
             others = {head: _cells(row, place) for place, head in self.others.items()}
-            submitted = time_of(self._said("submitted", row))
+            submitted = time_of(self.people.said("submitted", row))
             return Submission(source, name_of(student), claims, (), others, submitted, found.key)
         except ReadError as error:
             return found.failed(error)
-
-    def _said(self, part: str, row: Sequence[object]) -> str:
-        """The first cell of a kind that is not empty, without Brightspace's # before it."""
-        for place in self.parts.get(part, ()):
-            text = str(row[place]).strip().removeprefix("#") if place < len(row) else ""
-            if text:
-                return text
-        return ""
 
 
 def _cells(row: Sequence[object], place: int) -> object:

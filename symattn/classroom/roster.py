@@ -9,14 +9,12 @@ from collections.abc import Iterator
 
 from symattn.claims.labels import label_of
 from symattn.classroom.draws import seed_of
+from symattn.classroom.tables import People, mark_in
 from symattn.errors import ReadError, located
 from symattn.files.named import path_of, read_text
 
 #: The most students of a class, and so exercises at once, and the longest file name.
 MOST, _LONGEST = 1000, 60
-
-#: What the head of a column of names may be; Moodle's worksheets have the last two.
-_HEADS = ("name", "names", "student", "students", "full name", "identifier")
 
 
 def students_in(file: str, seed: int) -> Iterator[tuple[str, str, int]]:
@@ -26,17 +24,17 @@ def students_in(file: str, seed: int) -> Iterator[tuple[str, str, int]]:
     `ReadError` with file and line.
     """
     path = path_of(file, "--roster")
-    rows = csv.reader(read_text(path, str(path)).splitlines(), strict=True)
+    text = read_text(path, str(path))
+    rows = csv.reader(text.splitlines(), delimiter=mark_in(text), strict=True)
     seen: dict[str, str] = {}
-    column = 0
+    people = People({"student": [0]})
     with located(str(path)):
         try:
             for number, row in enumerate(rows, 1):
-                heads = [x.strip().lower() for x in row] if number == 1 else []
-                if found := [heads.index(head) for head in _HEADS if head in heads]:
-                    column = found[0]
+                if number == 1 and (heads := People.of(row)).places.keys() - {"key", "submitted"}:
+                    people = heads
                     continue
-                student = row[column].strip() if column < len(row) else ""
+                student = people.student(row)
                 if not student:
                     continue
                 name = file_name(label_of(student, f"line {number}"))
@@ -50,7 +48,7 @@ def students_in(file: str, seed: int) -> Iterator[tuple[str, str, int]]:
         except csv.Error as error:
             raise ReadError(f"line {rows.line_num}: is no CSV: {error}") from None
         if not seen:
-            raise ReadError(f"no name stands in column {column + 1}")
+            raise ReadError("no name stands below a head, or in the first column")
 
 
 def file_name(student: str) -> str:

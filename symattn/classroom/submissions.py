@@ -16,8 +16,9 @@ from typing import BinaryIO
 from zipfile import ZipFile, ZipInfo
 
 from symattn.classroom.answers import READERS, answers_in, most_of
-from symattn.classroom.responses import HEADS, Hears, in_csv, in_parquet, time_of
+from symattn.classroom.responses import Hears, in_csv, in_parquet, time_of
 from symattn.classroom.submission import Sheet, Submission, name_of
+from symattn.classroom.tables import People
 from symattn.errors import ReadError, SymattnError
 from symattn.files.archives import archive_in, unpacked
 from symattn.files.named import LIMITS, open_regular, path_of, reason, why_not_searched
@@ -71,7 +72,7 @@ def submissions_in(path: str | Path, hears: Hears = lambda share: None) -> Itera
     A folder, or a zip, holds a file or a folder for each student, as learning systems name them; a
     name that no system wrote is the student's. A table (``.csv``, ``.tsv``, ``.parquet``) has a
     submission in each row, of a student under the head ``student``, ``name``, ``learner``, ``first
-    name`` and ``last name``, or ``email`` (`symattn.classroom.responses.HEADS` has all); any other
+    name`` and ``last name``, or ``email`` (`symattn.classroom.tables.HEADS` has all); any other
     file is one submission. Of several files of a student that one counts which holds answers; where
     more do, each is a submission.
 
@@ -121,8 +122,8 @@ def _is_table(path: Path, ending: str) -> bool:
     except (OSError, ReadError):
         return True
     text = first.replace(b"\0", b"").decode("utf-8-sig", "ignore").lower()
-    heads = {head.strip(' \r\n"') for head in re.split(r"[,;\t]", text)}
-    return any(heads & {*HEADS[part]} for part in ("student", "first", "last", "key", "login"))
+    heads = [head.strip(' \r\n"') for head in re.split(r"[,;\t]", text)]
+    return People.of(heads).are_known
 
 
 # ---- folders and archives ------------------------------------------------------------------------

@@ -203,9 +203,26 @@ def test_a_roster_gives_each_student_a_seed_of_the_name_alone(here: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    "roster",
+    [
+        "Ada Lovelace;7\nEmmy Noether;8\n",
+        "id;name\n7;Ada Lovelace\n8;Emmy Noether\n",
+        "Last name,First name\nLovelace,Ada\nNoether,Emmy\n",
+    ],
+)
+def test_a_roster_is_read_as_tables_of_a_class_are(roster: str, here: Path) -> None:
+    put(Path("names.csv"), roster)
+    command("causal", "--roster", "names.csv", "--format", "toml", "-o", "class")
+    assert sorted(file.name for file in (here / "class").iterdir()) == [
+        "ada-lovelace.toml",
+        "emmy-noether.toml",
+    ]
+
+
+@pytest.mark.parametrize(
     ("roster", "told"),
     [
-        ("", "no name stands in column 1"),
+        ("", "no name stands below a head, or in the first column"),
         ("Ada\nADA\n", "line 2: ADA has the file of Ada already, ada"),
         ("Ada\nAda\n", "line 2: Ada has the file already, ada"),
         ('"Ada\n', "is no CSV"),

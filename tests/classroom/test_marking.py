@@ -414,15 +414,20 @@ def _kill_children() -> None:
     assert workers
 
 
-@pytest.mark.parametrize("spoil", ["cut", "noise", "no database"])
+@pytest.mark.parametrize("spoil", ["cut", "noise", "no database", "of another program"])
 def test_a_damaged_journal_is_put_aside_and_nothing_is_wrong(file: Path, spoil: str) -> None:
     whole = marked(file)
     path = file.parent / "j.sqlite"
     content = path.read_bytes()
+    other = file.parent / "other.sqlite"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE judged (sentence TEXT)")
+    connection.close()
     spoilt = {
         "cut": content[: len(content) // 2],
         "noise": content[:4096] + bytes(reversed(content[4096:])),
         "no database": b"not a database at all" * 100,
+        "of another program": other.read_bytes(),
     }
     path.write_bytes(spoilt[spoil])
     assert marked(file) == whole
