@@ -267,7 +267,9 @@ def _state(own: Entries, name: str, states: Recurrence, closed: Data) -> Data:
     }
     if closed is not None:
         value = decoded(closed, states.free_symbols)
-        told["closed"] = {"shape": shape(value), "entry": own.of(value)}
+        is_letter = isinstance(value, Head) and value.head == HEAD
+        entry = {"states": value.name} if is_letter else {"entry": own.of(value)}
+        told["closed"] = {"shape": shape(value), **entry}
     return told
 
 

@@ -315,6 +315,8 @@ class Replay:
         self.equations, self.letters = data["equations"], data["letters"]
         #: Of letters that are states, how many there are.
         self.counts: dict[str, Poly] = {}
+        #: By a letter that states have: their rule, their number, and what letters are there.
+        self.recurrences: dict[str, Any] = {}
         self.sizes = {letter: parsed(s) for letter, s in data["permutations"].items()}
         self.sizes |= {f"{letter}⁻¹": s for letter, s in self.sizes.items()}
         self.positive = set(data["positive"])
@@ -829,17 +831,24 @@ class Replay:
         closed = state.get("closed", {})
         self.settle(self.taken(f"{name}[t], t < {count}", "induction"), "G[t]")
         need(closed.get("shape") == state["shape"], f"{name} has another shape")
-        self.letters, self.counts = (
-            {**self.letters, name: closed["entry"]},
-            {**self.counts, name: count},
-        )
+        letter = closed.get("states")
+        places = [["index", place] for place in ("row", "column", "head")]
+        value = ["entry", f"{letter}⁽⁾", *places] if letter else closed["entry"]
+        self.letters, self.counts = {**self.letters, name: value}, {**self.counts, name: count}
+        here = self.letters, self.counts
+        source = value, count, here
+        if letter:  # the first recurrence that has the letter
+            source = self.recurrences.setdefault(letter, (state["entry"], count, here))
+        need(source[1] == count, f"another number of states: {letter}")
         rows, columns = map(parsed, state["shape"])
         for t, _ in self.parts(count):
             for i, _ in self.parts(rows):
                 for j, _ in self.parts(columns):
                     env, before = {"row": i, "column": j, "head": t}, self.partial
                     self.partial = False
-                    value = self.number(closed["entry"], env)
+                    self.letters, self.counts = source[2]
+                    value = self.number(source[0], env)
+                    self.letters, self.counts = here
                     need(not self.partial, "a closed form that may be undefined")
                     self.partial = before
                     self.vanish(value - self.number(state["entry"], env))
@@ -904,7 +913,7 @@ def verdict(certificate: Data) -> tuple[str, str]:
         need(certificate["partial"] is partial, f"partial is {partial}")
     except Unknown as unknown:
         return "cannot", str(unknown)
-    except (Refused, LookupError, TypeError, ValueError, AttributeError) as refusal:
+    except (Refused, LookupError, TypeError, ValueError, AttributeError, RecursionError) as refusal:
         return "refused", f"{type(refusal).__name__}: {refusal}"
     return "accepted", ""
 

@@ -85,6 +85,8 @@ class Letters(Sums):
             case sympy.Inverse():
                 self.lack("an inverse")
                 return self.inverse(matrix.arg, i, j)
+            case Slope() if self.recurrences:
+                raise Refused("a derivative beside states that have no closed form")
             case Slope():
                 value = self.some(self.entry(matrix.expr, number(0), number(0)))
                 return self.derived(value, matrix.letter.name, i, j)
@@ -244,10 +246,14 @@ class Inductions(Letters):
         """A family G that makes each matrix of the one before as the states are, from their start.
 
         By induction over the tokens it is the states: G⁽ᵗ⁾ = f(G⁽ᵗ⁻¹⁾), and f(S⁽⁰⁾) for the first.
+        Where G is a letter it is the states of an earlier recurrence, or the first that has it.
         """
         count = linear(states.count, {})
         step = self.take(("induction",), f"{name}[t], t < {form_text(count)}", states)
         closed = decoded(step["closed"], states.free_symbols)
+        if isinstance(closed, Head) and closed.head == HEAD:
+            closed = Head(sympy.MatrixSymbol(f"{closed.name}⁽⁾", *closed.shape), HEAD)
+            self.recurrences.setdefault(closed, (states, {**self.here.means, name: closed}))
         if not same_shape(closed, states) or self.counts.setdefault(closed, count) != count:
             raise self.wrong("the closed form has another shape, or the states another number")
         self.settle(step, [], "G[t]")
@@ -262,8 +268,9 @@ class Inductions(Letters):
 
     def inherits(self, closed: MatrixExpr, states: MatrixExpr, t: Form, i: Form, j: Form) -> None:
         """Check entry (i, j) of G⁽ᵗ⁾ = f(G⁽ᵗ⁻¹⁾), where G has a value for all inputs."""
-        with self.inside(lacks=[]):
-            value = self.some(self.entry(closed, i, j, t))
+        source, means = self.recurrences.get(closed, (closed, self.here.means))
+        with self.inside(means=means, lacks=[]):
+            value = self.some(self.entry(source, i, j, t))
             if self.here.lacks:
                 raise Refused(
                     "a closed form divides by what may be 0, or takes a root or logarithm"

@@ -22,7 +22,7 @@ from symattn.algebra.texts import read_form, read_number
 from symattn.errors import quote
 from symattn.grammar import read
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import symbol_of_size
+from symattn.nodes.arguments import BoundIndex, symbol_of_size
 from symattn.nodes.base import Node
 from symattn.nodes.catalogue import NODES, words
 from symattn.nodes.entrywise import Exponential
@@ -288,6 +288,10 @@ def decoded(data: Data, known: Collection[sympy.Basic] = ()) -> sympy.Basic:
             exponent = args[1] if kind == "Pow" else sympy.S.One
             if not isinstance(exponent, sympy.Rational) or abs(exponent) > MOST_POWER:
                 raise Refused("a power is too large")
+            arguments = getattr(_MADE_OF[kind], "arguments", ())
+            for argument, value in zip(arguments, args, strict=False):
+                if isinstance(argument, BoundIndex) and not isinstance(value, sympy.Symbol):
+                    raise Refused(f"{kind} binds what is no index")
             return _MADE_OF[kind](*args)
     start = data[:2] if isinstance(data, list) else [data]
     raise Refused(f"[{', '.join(map(quote, start))} … is not an expression")

@@ -82,6 +82,8 @@ class Scope:
         self.permuted: dict[str, Form] = {}
         #: How many states a recurrence has, by its closed form.
         self.counts: dict[MatrixExpr, Form] = {}
+        #: The recurrences whose states have a letter instead, and what letters mean there.
+        self.recurrences: dict[MatrixExpr, tuple[MatrixExpr, Mapping[str, MatrixExpr]]] = {}
         #: How many indices have a name.
         self.count = 0
 

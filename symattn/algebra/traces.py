@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial, reduce
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from math import factorial, prod
 from typing import Any, TypeAlias
 
@@ -58,9 +58,10 @@ from symattn.budget import Spent, spend
 from symattn.derivations import Derivation
 from symattn.errors import SymattnError
 from symattn.nodes.arguments import size_written
-from symattn.nodes.heads import Stacked
+from symattn.nodes.heads import Head, Stacked
 from symattn.nodes.lines import Filled
 from symattn.nodes.recurrence import closed_forms
+from symattn.step import HEAD
 
 #: How many cuts an index may have, cases sizes may have, and orders of indices are compared.
 _MOST_CUTS, _MOST_CASES, _MOST_ORDERS = 8, 3, 720
@@ -435,7 +436,9 @@ class Tracer(Choosing):
 
     def induced(self, name: str, states: MatrixExpr) -> MatrixExpr:
         why = ""
-        for closed in closed_forms(states):
+        letters = [one.name.removesuffix("⁽⁾") for one in self.recurrences]
+        states_ = [Head(sympy.MatrixSymbol(one, *states.shape), HEAD) for one in (*letters, name)]
+        for closed in chain(closed_forms(states), states_):
             self.proposed.append(closed)
             mark = self._mark()
             try:

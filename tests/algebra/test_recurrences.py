@@ -48,6 +48,11 @@ Made = dict[str, Any]
 LINEAR = "S[0] = 0; S[t] = S[t-1] + K[t]^T V[t]; O[t,:] = Q[t] S[t]"
 PARALLEL = "D[i,j] = 1 if j <= i else 0; O = (Q K^T ∘ D) V"
 
+DELTA_RULE = (
+    "S[0] = 0; S[t] = S[t-1] - K[t]^T (K[t] S[t-1]) + K[t]^T V[t]; O = S[n]",
+    "S[0] = 0; S[t] = (I - K[t]^T K[t]) S[t-1] + K[t]^T V[t]; O = S[n]",
+)
+
 #: Decays, terms and whether a start is given; each slip in one of them.
 PROVEN = [
     *(Drawn(decay, "plain", True, False, "none") for decay in DECAYS),
@@ -89,25 +94,68 @@ def test_running_sums(recurrence: str, otherwise: str) -> None:
     check(json.loads(json.dumps(answer.certificate)))
 
 
+#: Two recurrences that make the same states, which have no closed form.
+SAME = {
+    "a factor of any sign": (
+        "S[0] = 0; S[t] = γ S[t-1] + V[t]; O = S[n]",
+        "T[0] = 0; T[t] = V[t] + T[t-1] γ; O = T[n]",
+    ),
+    "the delta rule": DELTA_RULE,
+    "no linear function": (
+        "S_0 : 1 × d_v; S[t] = tanh(S[t-1] + V[t]); O[t,:] = S[t]",
+        "S_0 : 1 × d_v; S[t] = tanh(V[t] + S[t-1]); O[t,:] = (S[t] + S[t]) / 2",
+    ),
+}
+
+
+def both(texts: tuple[str, str]) -> Any:
+    """What is answered of two recurrences over V and K."""
+    return equal(*(derivation("V : n × d_v; K : n × d_k; " + text) for text in texts))
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_two_recurrences_make_the_same_states(name: str) -> None:
+    answer = both(SAME[name])
+    assert answer.summary == "equal (for all sizes)"
+    certificate = json.loads(json.dumps(answer.certificate))
+    check(certificate)
+    assert accepts(certificate)
+    with pytest.raises(Refused, match=r"states without a closed form|two recurrences that"):
+        exported(certificate)
+    last = [step for step in certificate["proof"]["steps"] if step["rule"] == "induction"][-1]
+    last["closed"][1][1] = "U"  # states of its own
+    changed_ = forged(certificate)
+    assert verdict(changed_)[0] == "refused"
+    with pytest.raises(Refused):
+        check(changed_)
+
+
 @pytest.mark.parametrize(
-    "texts",
-    [
-        (
-            "S[0] = 0; S[t] = γ S[t-1] + V[t]; O = S[n]",
-            "S[0] = 0; S[t] = V[t] + S[t-1] γ; O = S[n]",
-        ),
-        (
-            "S[0] = 0; S[t] = S[t-1] - K[t]^T (K[t] S[t-1]) + K[t]^T V[t]; O = S[n]",
-            "S[0] = 0; S[t] = (I - K[t]^T K[t]) S[t-1] + K[t]^T V[t]; O = S[n]",
-        ),
-    ],
-    ids=["a factor of any sign", "a matrix as factor"],
+    ("other", "verdict_"),
+    [("(I + K[t]^T K[t]) S[t-1]", "different"), ("(I - K[t]^T K[t]) S[t-1] / 1", "equal")],
 )
-def test_what_has_no_closed_form_is_undecided(texts: tuple[str, str]) -> None:
-    sized = "V : n × d_v; K : n × d_k; "
-    answer = equal(*(derivation(sized + text) for text in texts))
+def test_a_slip_in_one_of_them_is_refuted(other: str, verdict_: str) -> None:
+    one, two = DELTA_RULE
+    assert both((one, two.replace("(I - K[t]^T K[t]) S[t-1]", other))).verdict == verdict_
+
+
+def test_what_has_no_closed_form_is_undecided() -> None:
+    texts = [
+        f"S[0] = 0; S[t] = {body}; O = S[n]" for body in ("S[t-1] / γ + V[t]", "V[t] + S[t-1] / γ")
+    ]
+    answer = both((texts[0], texts[1]))
     assert answer.verdict == "undecided"
     assert "no closed form of S was found" in answer.reason
+
+
+def test_derivatives_beside_states_of_their_own_are_refused() -> None:
+    """Of states without a closed form nothing is known of how they depend on letters."""
+    certificate = json.loads(json.dumps(both(SAME["the delta rule"]).certificate))
+    value = ["MatMul", ["letter", "V", "1", "1"], ["letter", "V", "1", "1"]]
+    for side in ("left", "right"):
+        certificate["statement"][side]["expr"] = ["Slope", value, ["letter", "V", "1", "1"]]
+    with pytest.raises(Refused):
+        check(forged(certificate))
 
 
 def test_a_proof_names_the_induction() -> None:

@@ -66,6 +66,21 @@ SLIPS = (
 )
 
 
+#: Recurrences that make the same states, which have no closed form.
+WITHOUT_CLOSED_FORM = (
+    (
+        "K : n × d_k; V : n × d_v; S[t] = S[t-1] - K[t]^T (K[t] S[t-1]) + K[t]^T V[t]; "
+        "O[t,:] = K[t] S[t]",
+        "K : n × d_k; V : n × d_v; S[t] = (I - K[t]^T K[t]) S[t-1] + K[t]^T V[t]; "
+        "O[t,:] = K[t] S[t]",
+    ),
+    (
+        "V : n × d_v; S_0 : 1 × d_v; S[t] = tanh(S[t-1] + V[t]); O[t,:] = S[t]",
+        "V : n × d_v; S_0 : 1 × d_v; S[t] = tanh(V[t] + S[t-1]); O[t,:] = (S[t] + S[t]) / 2",
+    ),
+)
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A recurrence, a parallel form, and a slip in one of them."""
@@ -238,6 +253,8 @@ def certificates() -> list[Made]:
     for one in pairs:
         left, right = map(derivation, one.texts)
         found.append(equal(left, right, positive=one.positive).certificate)
+    for texts in WITHOUT_CLOSED_FORM:
+        found.append(equal(*map(derivation, texts)).certificate)
     return [json.loads(json.dumps(one)) for one in found]
 
 

@@ -83,7 +83,7 @@ class Exporting(Replay):
 def equation(certificate: Data, name: str, known: Mapping[str, str]) -> Document:
     """The theorem of an equation, in a file that has the known identities already."""
     goal, uses, proof = goal_of(certificate["statement"]), certificate["uses"], certificate["proof"]
-    sides = sides_of(goal)
+    sides, _ = sides_of(goal), states_of(goal)  # of one name each
     if sides[0] == sides[1]:
         raise Refused("both sides are the same expression, so that a theorem would say nothing")
     if certificate["letters_only"] and not proof.get("same"):
