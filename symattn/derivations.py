@@ -10,6 +10,7 @@ import sympy
 from symattn.arguments import flag, instance, word, words
 from symattn.errors import NoSuchName, SymattnError, nearest, quote
 from symattn.evaluate.check import Check, StepCheck
+from symattn.evaluate.costs import Cost, costs_of
 from symattn.evaluate.defined import defined_numbers
 from symattn.evaluate.evaluation import Evaluation, StepValue
 from symattn.evaluate.fusing import Plan, plan_of
@@ -197,6 +198,19 @@ class Derivation:
     def known_sizes(self) -> dict[str, int]:
         """The sizes that are known, by name: ``{"n": 1, "m": 3, "d_k": 4}``."""
         return listed_sizes(self.sizes, self.order)
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """What each step costs, and all together, as formulas of the sizes.
+
+        Raises `CannotSpell` for a formula that cannot be followed over sizes.
+
+        >>> from symattn import variant
+        >>> scores, *_ = variant("scaled-dot-product").derivation().costs
+        >>> scores.multiplications, scores.kept, scores.sequence
+        (d_k*m*n, m*n, 1)
+        """
+        return costs_of(self.inputs, self.steps)
 
     def __repr__(self) -> str:
         return f"<Derivation of {', '.join(self.names)}>"

@@ -198,10 +198,7 @@ class Step(Item):
 
     def _speller(self, notation: Notation | None) -> Speller:
         """Spells its formulas, the index of a family by its own letter."""
-        known = self._among(notation_of(notation))
-        if self.each and "head" not in known.symbols:
-            known = known.but(symbols={**known.symbols, "head": self.each})
-        return Speller(known)
+        return Speller(of_each(self, self._among(notation_of(notation))))
 
     def in_convention(self, notation: Notation) -> tuple[MatrixExpr, MatrixExpr]:
         """Symbol and expression with tokens as rows, or as columns."""
@@ -246,6 +243,13 @@ class Step(Item):
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return bundle(str(self), latex(self.formula()))
+
+
+def of_each(item: Item, notation: SomeNotation) -> SomeNotation:
+    """The notation in which the index of a family has its own letter, unless a reader chose one."""
+    if not item.each or "head" in notation.symbols:
+        return notation
+    return notation.but(symbols={**notation.symbols, "head": item.each})
 
 
 def _sized(value: Any, sizes: Mapping[Any, Any]) -> Any:

@@ -16,6 +16,7 @@ from symattn.arithmetic.base import (
     Array,
     elementwise,
     filled,
+    inverted,
     of_rows,
     rowwise,
     stacked,
@@ -142,13 +143,16 @@ class Balls(Arithmetic):
         return stacked(a, b, _product)
 
     def inverse(self, x: Array) -> Array:
-        try:
-            entries = flint.arb_mat(x.shape[-2], x.shape[-1], list(x.ravel())).inv().entries()
-        except ZeroDivisionError:
-            raise SymattnError(
-                "a matrix that has no inverse, or is too close to singular to tell"
-            ) from None
-        return filled(x.shape, entries)
+        return inverted(x, _inverse)
+
+
+def _inverse(x: Array) -> Array:
+    try:
+        return filled(x.shape, flint.arb_mat(len(x), len(x), list(x.ravel())).inv().entries())
+    except ZeroDivisionError:
+        raise SymattnError(
+            "a matrix that has no inverse, or is too close to singular to tell"
+        ) from None
 
 
 def _by_comparison(left: arb, right: arb, value: arb, otherwise: arb) -> arb:

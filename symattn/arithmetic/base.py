@@ -280,6 +280,12 @@ def of_rows(function: Callable[[Array], Ground], x: Array) -> Array:
     return np.asarray(numbers, dtype=object)[..., None]
 
 
+def inverted(x: Array, inverse: Callable[[Array], Array]) -> Array:
+    """The inverse of each matrix over leading axes."""
+    foresee(x.shape[-1] ** 3)
+    return np.asarray(np.vectorize(inverse, otypes=[object], signature="(i,i)->(i,i)")(x))
+
+
 def stacked(a: Array, b: Array, product: Callable[[Array, Array], Array]) -> Array:
     """A product of two matrices applied over broadcast leading axes."""
     foresee(a.shape[-2] * a.shape[-1] * b.shape[-1])

@@ -20,6 +20,7 @@ from symattn.arithmetic.base import (
     Array,
     elementwise,
     filled,
+    inverted,
     of_rows,
     rowwise,
     stacked,
@@ -202,7 +203,7 @@ class Exact(Arithmetic):
         return stacked(a, b, _product)
 
     def inverse(self, x: Array) -> Array:
-        return filled(x.shape, list(sympy.Matrix(x).inv()))
+        return inverted(x, lambda one: filled(one.shape, list(sympy.Matrix(one).inv())))
 
 
 def _top(row: list[sympy.Expr], count: int) -> list[sympy.Expr]:

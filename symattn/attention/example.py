@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import cycle, islice
 
 import numpy as np
+import sympy
 
 from symattn.arguments import flag, instance, whole, words
 from symattn.attention.spec import Attention
@@ -193,7 +194,8 @@ def _filled(
             ]
             given[item.name] = [one] * derivation.known_sizes["h"] if item.per_head else one
         elif item.per_head:
-            given[item.name] = [matrix(rows, columns) for _ in range(item.heads(derivation.sizes))]
+            count = int(sympy.sympify(item.count, strict=True).subs(known).subs(derivation.sizes))
+            given[item.name] = [matrix(rows, columns) for _ in range(count)]
         else:
             given[item.name] = matrix(rows, columns)
     return given

@@ -969,6 +969,75 @@ output O = A X
 """,
     ),
     Variant(
+        "linear-chunked",
+        {},
+        "causal linear attention chunk by chunk, without a normaliser: a state between chunks",
+        "Hua et al., Transformer Quality in Linear Time (2022), section 3.3; Yang et al., Gated "
+        "Linear Attention Transformers (2023), section 2.2",
+        "Linear attention in chunks",
+        text="""
+Q[c] : p × d_k;  K[c] : p × d_k;  V[c] : p × d_v
+T[i,j] = 1 if j <= i else 0
+S[0] = 0
+S[c] = S[c-1] + K[c]^T V[c]
+output O[c] = Q[c] S[c-1] + (Q[c] K[c]^T ∘ T) V[c]   # What is before the chunk, and in it.
+""",
+    ),
+    Variant(
+        "retention-chunked",
+        {},
+        "retention chunk by chunk: decays within a chunk stand in matrices, those between in a "
+        "state",
+        "Sun et al., Retentive Network (2023), section 2.1, equation 7, from rotated queries and "
+        "keys",
+        "Retention in chunks",
+        text="""
+Q[c] : p × d_k;  K[c] : p × d_k;  V[c] : p × d_v;  E : p × 1;  F : p × 1
+D[i,j] = γ^(i-j) if j <= i else 0
+E[i,j] = γ^i   # From the end of the chunk before to token i.
+F[i,j] = γ^(p-i)   # From token i to the end of its chunk.
+S[0] = 0
+S[c] = γ^p S[c-1] + (F ∘ K[c])^T V[c]
+output O[c] = E ∘ (Q[c] S[c-1]) + (Q[c] K[c]^T ∘ D) V[c]
+""",
+    ),
+    Variant(
+        "mamba-2-chunked",
+        {},
+        "a state space chunk by chunk: the logarithms of its decays, summed up within each chunk",
+        "Dao, Gu, Transformers are SSMs (2024), section 6",
+        "A state space in chunks",
+        text="""
+X[c] : p × d_v;  B[c] : p × d_s;  C[c] : p × d_s;  Δ[c] : p × 1
+T[i,j] = 1 if j <= i else 0
+F[c] = -T Δ[c]
+L[c][i,j] = exp(F[c][i] - F[c][j]) if j <= i else 0
+S[0] = 0
+S[c] = exp(-colsum(Δ[c])) S[c-1] + (exp(-colsum(Δ[c]) - F[c]) ∘ B[c])^T X[c]
+output O[c] = exp(F[c]) ∘ (C[c] S[c-1]) + (C[c] B[c]^T ∘ L[c]) X[c]
+""",
+    ),
+    Variant(
+        "deltanet-chunked",
+        {},
+        "the delta rule chunk by chunk: the inverse of a triangular matrix takes the tokens of a "
+        "chunk together",
+        "Yang et al., Parallelizing Linear Transformers with the Delta Rule (2024), section 3.2, "
+        "equations 8 to 11",
+        "The delta rule in chunks",
+        text="""
+Q[c] : p × d_k;  K[c] : p × d_k;  V[c] : p × d_v;  B[c] : p × 1
+T[i,j] = 1 if j <= i else 0
+N[i,j] = 1 if j < i else 0
+L[c] = B[c] ∘ (K[c] K[c]^T ∘ N)
+U[c] = (I + L[c])^-1 (B[c] ∘ V[c])
+W[c] = (I + L[c])^-1 (B[c] ∘ K[c])
+S[0] = 0
+S[c] = S[c-1] + K[c]^T (U[c] - W[c] S[c-1])
+output O[c] = Q[c] S[c-1] + (Q[c] K[c]^T ∘ T) (U[c] - W[c] S[c-1])
+""",
+    ),
+    Variant(
         "deltanet",
         {},
         "a state in which each key's value is replaced in part, as by one step of gradient descent",

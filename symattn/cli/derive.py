@@ -94,7 +94,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     groups={
         "What is derived": "--with --symbolic --gradient --chunks --batch --dtype",
         "An example of a variant": "--tokens --d-k --heads",
-        "What is shown": "--view --steps --head --worked --entry --full --errors --why",
+        "What is shown": "--view --steps --head --worked --entry --full --errors --cost --why",
         "How it is written": "--digits --exact --notation --symbol --layout --picture --width "
         "--headings --label",
         "Where it goes": "--format --flavor --stage --output --watch",
@@ -191,6 +191,12 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
 @click.option("--errors", is_flag=True, help="Show NumPy's check step by step, in ulps.")
+@click.option(
+    "--cost",
+    is_flag=True,
+    help="Show what each step costs: multiplications, numbers kept, and how many operations follow "
+    "one another.",
+)
 @click.option("--full", is_flag=True, help="Leave nothing out of large matrices and long sums.")
 @click.option(
     "--gradient",
@@ -368,6 +374,7 @@ _REPEATED = (
     "symbols",
     "digits",
     "exact",
+    "cost",
     "full",
     "dtype",
     "allow_large",

@@ -36,6 +36,7 @@ class Request:
     digits: int | None
     exact: bool
     errors: bool
+    cost: bool
     full: bool
     gradient: tuple[str, ...] | None
     why: str | None
@@ -112,6 +113,7 @@ class Request:
             notation,
             self.views,
             errors=self.errors,
+            cost=self.cost,
             flavor=self.out.flavor,
             picture=self.picture,
             layout=self.layout,

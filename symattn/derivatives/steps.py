@@ -349,7 +349,7 @@ def _over_heads(
         count = share.binder.args[2]
     else:
         count = graph.count(step)
-    if head_of(leaf) is not None and HEAD not in leaf.head.free_symbols:
+    if item.per_head and head_of(leaf) is not None and HEAD not in leaf.head.free_symbols:
         total = HeadSum(gradient, HEAD, count) if step.per_head else gradient
         return None, AtOne(total, leaf.head, HEAD, graph.count(item))
     if share.binder is None and not step.per_head:

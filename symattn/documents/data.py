@@ -14,6 +14,7 @@ from sympy.printing.str import StrPrinter
 
 from symattn.arithmetic.base import Array, elementwise
 from symattn.derivations import Check, Evaluation, Input, Item, Step, defined_numbers
+from symattn.documents.costs import costs_data
 from symattn.documents.shown import Shown
 from symattn.documents.unseeing import unseeing
 from symattn.merging import lettered
@@ -82,6 +83,8 @@ def derivation_data(shown: Shown) -> dict[str, Data]:
     }
     if shown.check is not None:
         data["check"] = _check(shown.check)
+    if shown.cost:
+        data["cost"] = costs_data(shown)
     if shown.notes:
         data["notes"] = list(shown.notes)
     return data

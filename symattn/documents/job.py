@@ -136,6 +136,8 @@ class Job(Shown):
         """
         row, falk = FORMATS[form], self.notation.layout == "falk"
         found = [self.beside] if self.beside else []
+        if self.cost and form != "json" and (row.interactive or not row.writer):
+            found.append(f"cost: {form} has no table of what steps cost; text, md, tex and json do")
         if not row.writer or not (self.entries or self.notation.worked == "all" or falk):
             return found
         outline = self.outline()

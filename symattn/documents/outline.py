@@ -30,6 +30,7 @@ from symattn.derivations import (
 )
 from symattn.documents import blocks as b
 from symattn.documents.blocks import Line
+from symattn.documents.costs import Costs, costs_shown
 from symattn.documents.shown import Shown
 from symattn.documents.unseeing import unseeing
 from symattn.documents.views import VIEWS
@@ -54,7 +55,7 @@ from symattn.notation.prose import Prose, read_prose
 from symattn.notation.text import box_width, line, side_by_side
 from symattn.notation.text import width as columns_of
 from symattn.notation.tree import Tree
-from symattn.step import COLUMN, HEAD, ROW, called, suited
+from symattn.step import COLUMN, HEAD, ROW, called, of_each, suited
 
 #: How many characters wide the overview is at most, and about how many digits where it is set.
 _OVERVIEW, _OVERVIEW_SET = 90, ROOM
@@ -112,6 +113,8 @@ class Outline:
     notes: tuple[str, ...] = ()
     #: Whether the check is shown step by step.
     errors: bool = False
+    #: What the steps cost, where that is asked for.
+    costs: Costs | None = None
     #: What its tokens are about.
     story: str = ""
     #: The result in one formula, over what is given, where that is not too long.
@@ -165,6 +168,7 @@ def outline(shown: Shown) -> Outline:
         notation,
         tuple(shown.notes),
         shown.errors,
+        costs_shown(shown, notation) if shown.cost else None,
         derivation.story if is_first else "",
         in_one if is_first else None,
         shown.example if is_first and evaluation is not None else "",
@@ -225,6 +229,7 @@ _NO_ARTICLE = ("a ", "the ", "what ")
 
 def introduction(item: Input, notation: Notation) -> Prose:
     """What is given in a sentence: Let X ∈ ℝ^(n × d_model) be the token vectors."""
+    notation = of_each(item, notation)
     speller = Speller(notation)
     spelled = notation.sides(map(speller.scalar, item.shape))
     rows, columns = (t.bracketed(size, t.MULTIPLICATIVE) for size in spelled)
@@ -239,7 +244,8 @@ def introduction(item: Input, notation: Notation) -> Prose:
     if item.count is not None:
         last = speller.scalar(item.count + notation.index_base - 1)
         heads = t.commas([speller.index(sympy.S.Zero), t.Op("…"), last])
-        lead = ("For each head ", t.equation(notation.scalar("head"), (t.EQUALS, heads)), ", let ")
+        index = t.equation(notation.scalar("head"), (t.EQUALS, heads))
+        lead = ("For each " if item.each else "For each head ", index, ", let ")
     if not item.meaning:
         return (*lead, member, " be given.")
     article = "" if item.meaning.startswith(_NO_ARTICLE) else "the "
@@ -687,11 +693,7 @@ def derivation_document(
         if shows:
             blocks.append(b.Notebook(f'values["{section.name}"]', shows))
         blocks.append(b.Break())
-    if facts and outline.check is not None:
-        blocks += _check(outline.check, outline.notation, outline.errors)
-    for note in outline.notes:
-        blocks.append(b.Paragraph(_note(note), "note"))
-        blocks += [b.Break()] if cells is not None else []
+    blocks += _closing(outline, facts, cells is not None)
     return b.Document(outline.title, tuple(blocks))
 
 
@@ -706,6 +708,18 @@ def _opening(outline: Outline, facts: bool) -> Iterator[b.Block]:
         yield b.Paragraph(sizes_of(outline), "note")
     if outline.title or outline.story or outline.example or outline.sizes:
         yield b.Break()
+
+
+def _closing(outline: Outline, facts: bool, apart: bool) -> Iterator[b.Block]:
+    """What stands below the steps: NumPy's check, what they cost, and notes, which may be apart."""
+    if facts and outline.check is not None:
+        yield from _check(outline.check, outline.notation, outline.errors)
+    if outline.costs is not None:
+        yield from (outline.costs.section(), b.Break())
+    for note in outline.notes:
+        yield b.Paragraph(_note(note), "note")
+        if apart:
+            yield b.Break()
 
 
 def _is_in(line: Line, shows: Mapping[str, str]) -> bool:

@@ -38,6 +38,8 @@ class Shown:
     check: Check | None = None
     #: Whether the check is shown step by step.
     errors: bool = False
+    #: Whether what the steps cost is shown.
+    cost: bool = False
     notes: Sequence[str] = ()
     #: The entry of a step, by its place in the array, that is worked out and boxed in the matrix.
     entries: Mapping[str, Place] = field(default_factory=dict)

@@ -167,7 +167,7 @@ class _Walk:
         if isinstance(part.head, sympy.Symbol):
             return _symbol(letter, shared=False)
         used = part.head.subs(self.sizes)
-        if used.is_Integer:
+        if all(symbol.is_positive for symbol in used.free_symbols):  # a number, or of sizes alone
             return lambda values, arithmetic: arithmetic.pick(values(letter), used, -3)
         (symbol,) = (s for s in part.head.free_symbols if s.is_positive is not True)
         number = sympy.S.Zero if heads is None else heads.subs(self.sizes)

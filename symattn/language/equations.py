@@ -79,7 +79,7 @@ def derivation_of(
     levels = {greek(name): level for name, level in (given or {}).items()}
     said = {greek(name): shape for name, shape in (shapes or {}).items()}
     text_read = _with_output(read_text(text, {*levels, *said}))
-    letters = Letters(families={greek(name): None for name in counts or {}})
+    letters = Letters(families={greek(name): HEADS[0] for name in counts or {}})
     equations = _collect(text_read, letters)
     _declare(text_read, said, letters)
     _kinds(text_read, levels, letters)
@@ -117,7 +117,7 @@ def _collect(text: Text, letters: Letters) -> list[Equation]:
             raise wrong(equation.place, f"{name} is made in line {first} already")
         elif left.head or left.indices or left.word or not _is_closed(equation.tree):
             letters.made[name] = equation
-            letters.families |= {name: None} if left.head else {}
+            letters.families |= {name: left.head} if left.head else {}
         elif name in COUNTS:
             letters.numbered[name] = _count(equation)
         else:
@@ -210,7 +210,7 @@ def _declare(text: Text, shapes: Mapping[str, GivenShape], letters: Letters) -> 
             written = f"{name}[{head}]" if head else name
             raise wrong(shape.place, f"the text makes {written}; write {written} : …")
         letters.declared[name] = tuple(_size(size, letters, shape.place) for size in shape.sizes)
-        letters.families |= {name: None} if shape.head else {}
+        letters.families |= {name: shape.head} if shape.head else {}
     for name, given in shapes.items():
         number = given in ("number", "scalar", ())
         if not number and not (isinstance(given, tuple | list) and len(given) == 2):
@@ -251,7 +251,7 @@ def _kinds(text: Text, levels: Mapping[str, int], letters: Letters) -> None:
         if name in letters.made or name in letters.declared:
             continue
         if "family" in found:
-            letters.families[name] = None
+            letters.families[name] = HEADS[0]
         other = name in letters.numbers or name in CONSTANTS or name in bound
         if is_small(name) and not other:
             size = name in letters.sizes or name in KNOWN_SIZES or name[:2] in ("d_", "n_")
@@ -259,7 +259,7 @@ def _kinds(text: Text, levels: Mapping[str, int], letters: Letters) -> None:
                 letters.kinds[name] = kind
     for name, level in levels.items():
         if level == 3 and name not in letters.made:
-            letters.families[name] = None
+            letters.families.setdefault(name, HEADS[0])
         elif level == 0 and name not in letters.made and name not in letters.declared:
             letters.kinds[name] = "scalar"
         elif level == 1 and name not in letters.declared:
@@ -451,7 +451,8 @@ def _end(left: Left, count: int, found: Shape, sizes: Sizes) -> None:
             and dims.root(beside) in others
         ):
             dims.same(size, sizes.one)
-    if dims.root(count) not in others and dims.known(count) is None:
+    families = {dims.root(size) for letter, size in sizes.counts.items() if letter not in own}
+    if dims.root(count) not in others | families and dims.known(count) is None:
         index = left.head
         raise Unfit(
             f"nothing says how far {index} goes; it is the index of no row, such as K[{index}]"
@@ -574,6 +575,8 @@ class _Steps:
             return
         symbol: MatrixExpr = sympy.MatrixSymbol(in_ascii(name), *self.sizes.sized(shape))
         if name in self.letters.families:
-            symbol = Head(symbol, HEAD)
+            symbol, index = Head(symbol, HEAD), self.letters.families[name]
             facts["count"] = self.sizes.size(self.sizes.count(name))
+            if index not in HEADS:
+                facts["each"] = index
         self.inputs[name] = Input(in_ascii(name), symbol, **facts)

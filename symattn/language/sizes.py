@@ -101,7 +101,8 @@ class Letters:
     #: Shapes in numbers and symbols, () of a number; and the sizes that were said by name.
     declared: dict[str, tuple[sympy.Expr, ...]] = field(default_factory=dict)
     sizes: dict[str, None] = field(default_factory=dict)
-    families: dict[str, None] = field(default_factory=dict)
+    #: The letters that are one matrix for each index, and that index.
+    families: dict[str, str] = field(default_factory=dict)
     #: How small letters are meant: a number, a row or a column.
     kinds: dict[str, str] = field(default_factory=dict)
 
@@ -578,6 +579,7 @@ def name_all(sizes: Sizes, taken: Collection[str]) -> None:
     if wide and "d" in used and "d_k" not in used and "d" not in taken:
         dims.names[wide[0]] = "d"
     dims.name_wished(taken)
+    _name_counts(sizes, taken)
     said = {str(symbol) for symbol in _said(dims)}
     nameless = dims.nameless()
     for name in used:
@@ -596,6 +598,16 @@ def name_all(sizes: Sizes, taken: Collection[str]) -> None:
     for one, other in dims.pending or ():
         if sympy.expand(dims.size(one) - dims.size(other)) != 0:
             raise Unfit(f"{dims.size(one)} and {dims.size(other)} would have to be the same size")
+
+
+def _name_counts(sizes: Sizes, taken: Collection[str]) -> None:
+    """What counts the matrices of families alone, and no rows, is called by their index: n_c."""
+    dims = sizes.dims
+    stand = {dims.root(dim) for shape in sizes.letters.values() for dim in shape or ()}
+    for name, count in sizes.counts.items():
+        root, index = dims.root(count), sizes.said.families[name]
+        if root in dims.nameless() and root not in stand:
+            dims.name_one(root, (f"n_{index}", *(f"n_{index}_{k}" for k in range(2, 99))), taken)
 
 
 def _no_size(sizes: Sizes, name: str) -> str:

@@ -406,7 +406,7 @@ def _index(
     if isinstance(index, int):
         return index
     if isinstance(index, sympy.Symbol):
-        return indices.get(index, index)
+        return indices.get(index, sizes.get(index, index))
     value = index.subs(indices).subs(sizes)
     return int(value) if value.is_Integer else value
 
@@ -414,7 +414,9 @@ def _index(
 def _of_head(
     matrix: MatrixExpr, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Symbol, int]
 ) -> MatrixExpr:
-    """The matrix with its head index filled in, where it has one."""
+    """The matrix with its head index filled in, where it has one; in an inverse, inside."""
+    if isinstance(matrix, sympy.Inverse):
+        return matrix.xreplace({index: sympy.Integer(k) for index, k in indices.items()})
     head = getattr(matrix, "head", None)
     return matrix if head is None else matrix.func(matrix.args[0], _index(head, indices, sizes))
 

@@ -35,7 +35,7 @@ class Work:
     @property
     def recurs(self) -> bool:
         """Whether a state is made of the one before it."""
-        return "t-1" in self.text
+        return any(before in self.text for before in ("[t-1]", "[c-1]"))
 
     def numbers(self) -> dict[str, Any]:
         """Numbers of three decimals for its inputs."""

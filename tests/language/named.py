@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import torch
@@ -32,6 +33,7 @@ from tests.language.literature import WORKS as LITERATURE
 
 Sizes: TypeAlias = Mapping[str, tuple[int, ...]]
 
+_CHUNKS: Sizes = dict.fromkeys("QKV", (2, 2, 2))
 _HEADS: Sizes = {"X": (4, 3), **{f"W_{x}": (2, 3, 2) for x in "QKV"}, "W_O": (4, 3)}
 
 
@@ -171,6 +173,28 @@ def _deltanet(g: Any) -> Tensor:
     return _delta(q, k, f.silu(g.X @ g.W_V), torch.sigmoid(g.X @ g.w), torch.ones(4, 1))
 
 
+def _linear_sums(g: Any) -> Tensor:
+    """Linear attention without a normaliser, decayed by γ where there is one, token by token."""
+    factor = getattr(g, "gamma", torch.ones(()))
+
+    def step(s: Tensor, t: int) -> tuple[Tensor, Tensor]:
+        s = factor * s + torch.outer(g.K[t], g.V[t])
+        return s, g.Q[t] @ s
+
+    return states(step, zeros(2, 2), 4)
+
+
+def _in_chunks(value: Any) -> Any:
+    """The outputs of a loop over the tokens of all chunks, one after another, in chunks again."""
+
+    def outputs(g: Any) -> Tensor:
+        given = {name: x for name, x in vars(g).items() if x is not None}
+        flat = {name: x.flatten(0, 1) if x.ndim == 3 else x for name, x in given.items()}
+        return value(SimpleNamespace(**flat)).unflatten(0, (2, 2))
+
+    return outputs
+
+
 def _lightning(g: Any) -> Tensor:
     q, k, v = map(f.silu, projected(g))
     decay = by(4, 4, lambda i, j: float(i >= j)) * g.lambda_ ** by(4, 4, lambda i, j: max(i - j, 0))
@@ -258,6 +282,18 @@ WORKS = (
     _work("mamba-2", {"X": (4, 3), "B": (4, 2), "C": (4, 2), "delta": (4, 1)}, _mamba),
     _work("mamba-2-dual", {"X": (4, 3), "B": (4, 2), "C": (4, 2), "delta": (4, 1)}, _mamba),
     _work("deltanet", {**XQKV, "w": (3, 1)}, _deltanet),
+    _work("linear-chunked", _CHUNKS, _in_chunks(_linear_sums)),
+    _work("retention-chunked", {**_CHUNKS, "gamma": (1, 1)}, _in_chunks(_linear_sums), "gamma"),
+    _work(
+        "mamba-2-chunked",
+        {"X": (2, 2, 3), "B": (2, 2, 2), "C": (2, 2, 2), "Delta": (2, 2, 1)},
+        _in_chunks(lambda g: _mamba(SimpleNamespace(**vars(g), delta=g.Delta))),
+    ),
+    _work(
+        "deltanet-chunked",
+        {**_CHUNKS, "B": (2, 2, 1)},
+        _in_chunks(lambda g: _delta(g.Q, g.K, g.V, g.B, torch.ones(4, 1))),
+    ),
     _work(
         "gated-deltanet",
         {**QKV, "alpha": (4, 1), "beta": (4, 1)},

@@ -215,6 +215,29 @@ function matmul(a, b) {
   return out;
 }
 
+// The inverses of matrices, by elimination with the largest pivots.
+function inverse(x) {
+  const n = x.shape.at(-1);
+  const out = [];
+  for (let start = 0; start < x.data.length; start += n * n) {
+    const wide = range(0, n, 1).map((i) => [
+      ...x.data.slice(start + i * n, start + (i + 1) * n),
+      ...range(0, n, 1).map((j) => +(i === j)),
+    ]);
+    for (let k = 0; k < n; k++) {
+      const heights = wide.slice(k).map((row) => Math.abs(row[k]));
+      const pivot = k + heights.indexOf(Math.max(...heights));
+      [wide[k], wide[pivot]] = [wide[pivot], wide[k]];
+      const first = wide[k].map((value) => value / wide[k][k]);
+      wide.forEach((row, i) => {
+        wide[i] = i === k ? first : row.map((value, j) => value - row[k] * first[j]);
+      });
+    }
+    wide.forEach((row) => out.push(...row.slice(n)));
+  }
+  return array(x.shape, out);
+}
+
 // Two axes exchanged, counted from the back.
 function swapped(x, one, other) {
   const order = range(0, x.shape.length, 1);

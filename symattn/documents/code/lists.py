@@ -95,6 +95,25 @@ def transpose(x):
     return each(turned, x, whole=2)
 
 
+def inverse(x):
+    """The inverses of matrices, by elimination with the largest pivots."""
+
+    def inverted(rows):
+        size = len(rows)
+        wide = [[*row, *(float(i == j) for j in range(size))] for i, row in enumerate(rows)]
+        for k in range(size):
+            heights = [abs(row[k]) for row in wide[k:]]
+            pivot = k + heights.index(max(heights))
+            wide[k], wide[pivot] = wide[pivot], wide[k]
+            first = wide[k] = [value / wide[k][k] for value in wide[k]]
+            for i in range(size):
+                factor = wide[i][k] if i != k else 0
+                wide[i] = [a - factor * b for a, b in zip(wide[i], first, strict=True)]
+        return [row[size:] for row in wide]
+
+    return each(inverted, x, whole=2)
+
+
 def exponential(x):
     """e to each entry"""
     return each(lambda entry: math.exp(entry) if entry < 709 else math.inf, x)

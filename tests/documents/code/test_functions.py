@@ -96,6 +96,7 @@ ALONE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "expand": (np.expand_dims, (X, -2)),
     "total": (np.sum, (X, -2)),
     "identity": (np.eye, (3,)),
+    "inverse": (np.linalg.inv, (X[..., :2, :2] + 3 * np.eye(2)[::-1],)),
     "chosen": (lambda x, places: x[..., places], (X, np.array([[0, 2], [3, 1], [1, 1]]))),
     "merge_heads": (lambda x: np.concatenate(np.moveaxis(x, -3, 0), axis=-1), (HEADS,)),
 }
