@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,15 @@ def is_file(source: str) -> bool:
 def is_text(source: str) -> bool:
     """Whether a source is a text of equations: no file that is there, with = or a bracket."""
     return not os.path.lexists(source) and any(sign in source for sign in "=([")
+
+
+#: A function of a file, or of a module.
+_PROGRAM = re.compile(r"[^#=(\[]*(\.py|\w):[A-Za-z_][\w.]*")
+
+
+def is_program(source: str) -> bool:
+    """Whether a source is a function of a program: mine.py:attention."""
+    return not os.path.lexists(source) and _PROGRAM.fullmatch(source) is not None
 
 
 def is_equations(source: str) -> bool:
