@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from symattn.derivations import Derivation
     from symattn.language.spec import Equations
     from symattn.sheets.worksheet import Worksheet
+    from symattn.verifying.own import Meant
     from symattn.writing import Destination
 
 
@@ -78,6 +79,16 @@ def reads_file(source: str) -> bool:
 def attentions(sources: Sequence[str], destinations: Sequence[Destination]) -> list[Derivation]:
     """The derivations of files, equations or variants. Raises `SymattnError` for what is none."""
     return [_attention(source, destinations) for source in sources]
+
+
+def attention_meant(source: str) -> Meant:
+    """What a function is held against: a variant, a worksheet or equations."""
+    from symattn.sheets.worksheet import read_attention
+    from symattn.verifying.own import meant
+
+    if is_text(source):
+        return meant(equations_in(source))
+    return meant(read_attention(source) if is_file(source) else variant_named(source).said)
 
 
 def variant_named(source: str) -> Variant:

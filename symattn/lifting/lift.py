@@ -61,6 +61,7 @@ def lift(
     target: Target,
     shapes: Mapping[str, Sequence[str]] | None = None,
     *,
+    letters: Mapping[str, str] | None = None,
     seconds: float | None = 60.0,
     memory: int | None = 4096,
 ) -> Lifted:
@@ -68,7 +69,8 @@ def lift(
 
     The function is run; one of a file in a process of its own, within so many `seconds` and MiB of
     `memory`. `shapes` are those of its arguments, ``{"Q": ("n", "d_k")}``, where neither its
-    annotations nor their usual meaning says them. Raises `SymattnError` with the line of the
+    annotations nor their usual meaning says them, `letters` other letters than
+    their names. Raises `SymattnError` with the line of the
     program for what has no formula, and for equations that do not give the function's own numbers.
 
     >>> def attention(Q, K, V):
@@ -82,16 +84,21 @@ def lift(
     """
     said = {name: (*sizes,) for name, sizes in (shapes or {}).items()}
     with running(target, seconds, memory) as run:
-        return _lifted(run, target, said)
+        return _lifted(run, target, said, letters or {})
 
 
 @contextmanager
-def running(target: Target, seconds: float | None, memory: int | None) -> Iterator[Run]:
+def running(
+    target: Target,
+    seconds: float | None,
+    memory: int | None,
+    modules: tuple[str, ...] = (arguments.__module__,),
+) -> Iterator[Run]:
     """Where a function runs: one of a file in a process of its own.
 
     Raises `SymattnError` where it cannot.
     """
-    limits, modules = Limits(seconds, memory), (arguments.__module__,)
+    limits = Limits(seconds, memory)
     apart = within(limits, modules, stranger=True) if isinstance(target, str) else None
     with nullcontext(here()) if apart is None else apart as run:
         try:
@@ -100,16 +107,18 @@ def running(target: Target, seconds: float | None, memory: int | None) -> Iterat
             raise SymattnError(ended.failure.line) from None
 
 
-def _lifted(run: Run, target: Target, said: Mapping[str, tuple[str, ...]]) -> Lifted:
+def _lifted(
+    run: Run, target: Target, said: Mapping[str, tuple[str, ...]], letters: Mapping[str, str]
+) -> Lifted:
     name = target.rpartition(":")[2] if isinstance(target, str) else target.__name__
-    listed = json.loads(_asked(run, arguments, target, name))
+    listed = json.loads(asked_of(run, arguments, target, name))
     shapes = dict(_shapes(name, listed, said))
     names = [size for shape in shapes.values() for size in shape if not size.isdigit()]
     names = list(dict.fromkeys(names))
     if len(names) > len(TRIAL):
         raise SymattnError(f"{name}: {len(names)} sizes are too many; {len(TRIAL)} are the most")
-    first = Asked(target, shapes, dict(zip(names, TRIAL, strict=False)))
-    found = json.loads(_asked(run, recorded, first, name))
+    first = Asked(target, shapes, dict(zip(names, TRIAL, strict=False)), letters)
+    found = json.loads(asked_of(run, recorded, first, name))
     text = "\n".join(found["lines"])
     made = Equations(text).whole
     others = (dict(zip(names, one, strict=False)) for one in _OTHERS)
@@ -117,14 +126,15 @@ def _lifted(run: Run, target: Target, said: Mapping[str, tuple[str, ...]]) -> Li
     for asked in runs:
         given = {found["letters"][x]: value for x, value in asked.drawn().items()}
         evaluation = made.evaluate(**given)
-        own = json.loads(_asked(run, ran, asked, name))
+        own = json.loads(asked_of(run, ran, asked, name))
         steps = {made.steps[-1].letter: own, **(found["numbers"] if asked is first else {})}
         for letter, numbers in steps.items():
             _hold(name, evaluation, letter, numbers, asked)
     return Lifted(name, text, tuple(one.sizes for one in runs))
 
 
-def _asked(run: Run, function: Callable[[Any], bytes], argument: object, name: str) -> bytes:
+def asked_of(run: Run, function: Callable[[Any], bytes], argument: object, name: str) -> bytes:
+    """What a function of this code gives where the program is run. Raises `Ended` for nothing."""
     found = run(function, argument, name)
     if isinstance(found, Failure):
         raise Ended(found)

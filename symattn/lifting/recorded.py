@@ -527,6 +527,16 @@ _FUNCTIONS: Mapping[str, Callable[..., Said]] = {
 }
 
 
+def place_in(error: BaseException, file: str) -> str:
+    """The last line of a program's file at which an error passed."""
+    line, trace = 0, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f"line {line}" if line else "the program"
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Numbers that overflow or are none are no matter here."""

@@ -12,7 +12,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, TypeAlias
 
@@ -41,6 +41,8 @@ class Asked:
     target: Target
     shapes: Mapping[str, tuple[str, ...]]
     sizes: Mapping[str, int]
+    #: Letters of arguments that are not their names.
+    letters: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
 
     def drawn(self) -> dict[str, npt.NDArray[np.float64]]:
@@ -102,10 +104,10 @@ def ran(asked: Asked) -> bytes:
 def recorded(asked: Asked) -> bytes:
     """The equations of a function and the numbers of each, as it has made them."""
     function = asked.function
-    run = Recording(asked.sizes, _file_of(function))
+    run = Recording(asked.sizes, file_of(function))
     given = {}
     for name, numbers in asked.drawn().items():
-        letter = _letter(run, name)
+        letter = _letter(run, asked.letters.get(name, name))
         shape = numbers.shape if numbers.ndim == 2 else (1, *numbers.shape)
         run.lines.append(f"{letter} : {run.shape(shape) if numbers.ndim else 'number'}")
         given[name] = recorded_input(numbers, letter, run)
@@ -147,7 +149,8 @@ def _numbers(value: Any) -> Any:
     return np.asarray(value, float).tolist()
 
 
-def _file_of(function: Callable[..., Any]) -> str:
+def file_of(function: Callable[..., Any]) -> str:
+    """The file of a function. Raises `SymattnError` for what has none."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         raise SymattnError("it is no function of Python, whose lines could be followed")
