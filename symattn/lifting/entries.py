@@ -33,6 +33,13 @@ class Tape:
     file: str
     operations: list[tuple[Any, ...]] = field(default_factory=list)
     places: dict[tuple[Any, ...], int] = field(default_factory=dict)
+    #: What was refused, though the program may have gone on.
+    refused: str = ""
+
+    def refuse(self, why: str) -> Unsaid:
+        """What to raise where a program asks for a number that is not known."""
+        self.refused = why
+        return Unsaid(why)
 
     def entry(self, *operation: Any) -> Entry:
         """The entry of an operation; the same for the same one."""
@@ -125,10 +132,10 @@ class Entry:
     __hash__ = None  # type: ignore[assignment]  # as of arrays
 
     def __bool__(self) -> bool:
-        raise Unsaid(_BRANCH)
+        raise self.tape.refuse(_BRANCH)
 
     def __float__(self) -> float:
-        raise Unsaid("a number that depends on what is given is taken out of its array")
+        raise self.tape.refuse("a number that depends on what is given is taken out of its array")
 
     __int__ = __index__ = __float__
 
@@ -145,9 +152,10 @@ class Condition:
 
     def __init__(self, sign: str, left: Any, right: Any) -> None:
         self.sign, self.left, self.right = sign, left, right
+        self.tape: Tape = (left if isinstance(left, Entry) else right).tape
 
     def __bool__(self) -> bool:
-        raise Unsaid(_BRANCH)
+        raise self.tape.refuse(_BRANCH)
 
     def __invert__(self) -> Condition:
         other = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}

@@ -115,7 +115,7 @@ class Recorded(np.ndarray[Any, Any]):
         if not isinstance(numbers, np.ndarray | np.generic):
             return numbers
         if np.asarray(numbers).dtype == bool:
-            return numbers if _is_constant(inputs) else Asked(numbers, _placed(self.run, ""))
+            return Asked(numbers, _placed(self.run, ""))
         result = _recorded(numbers, self.run).known(
             lambda: _formula(self.run, ufunc.__name__, method, inputs, more)
         )
@@ -128,9 +128,11 @@ class Recorded(np.ndarray[Any, Any]):
     ) -> Any:
         """A function of NumPy's that is no operation entry by entry."""
         numbers = function(*map(_bare, args), **{name: _bare(x) for name, x in options.items()})
-        if not isinstance(numbers, np.ndarray | np.floating) or numbers.dtype == bool:
-            return numbers
         name = function.__name__
+        if name in ("shape", "ndim", "size"):
+            return numbers
+        if not isinstance(numbers, np.ndarray | np.floating) or numbers.dtype == bool:
+            raise Unsaid(_placed(self.run, f"{name} has no formula here"))
         row = _FUNCTIONS.get(name)
         result = _recorded(numbers, self.run)
         if row is None:
@@ -184,6 +186,24 @@ class Recorded(np.ndarray[Any, Any]):
         """A copy, which is made by the same formula."""
         return _recorded(np.array(bare(self)), self.run).known(lambda: self.said)
 
+    def __float__(self) -> float:
+        """No number may be taken out."""
+        raise Unsaid(_placed(self.run, "a number is taken out of its array"))
+
+    __int__ = __index__ = __float__  # type: ignore[assignment]  # they raise
+
+    def item(self, *args: Any) -> Any:
+        """No number may be taken out."""
+        return float(self)
+
+    def tolist(self) -> Any:
+        """No number may be taken out."""
+        return float(self)
+
+    def __iter__(self) -> Any:
+        """Its rows, of which each records."""
+        return (self[place] for place in range(len(self)))
+
     def __bool__(self) -> bool:
         """No branch may depend on numbers."""
         raise Unsaid(
@@ -205,6 +225,30 @@ class Asked(np.ndarray[Any, Any]):
     def __bool__(self) -> bool:
         """No branch may depend on numbers."""
         raise Unsaid(f"{self.why}a branch depends on the numbers; use np.where or np.maximum")
+
+    __float__ = __int__ = __index__ = __iter__ = __bool__  # type: ignore[assignment]
+
+    def item(self, *args: Any) -> Any:
+        """No answer may be taken out."""
+        return bool(self)
+
+    def tolist(self) -> Any:
+        """No answer may be taken out."""
+        return bool(self)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **more: Any) -> Any:
+        """What is made of answers is one, too."""
+        if any(isinstance(one, Recorded) for one in inputs):
+            return NotImplemented
+        return Asked(getattr(ufunc, method)(*map(bare, inputs), **_bare_options(more)), self.why)
+
+    def __array_function__(
+        self, function: Any, types: Any, args: Iterable[Any], options: Mapping[str, Any]
+    ) -> Any:
+        """Only what goes with an array that records may ask."""
+        if any(isinstance(one, Recorded) for one in args):
+            return NotImplemented
+        return bool(self)
 
 
 def bare(value: Any) -> Any:
@@ -250,10 +294,6 @@ def _written_over(out: Any, result: Recorded) -> Any:
 def _placed(run: Recording, why: str) -> str:
     """Why, behind the line of the program; unless a line stands there already."""
     return why if why.startswith("line ") else f"{run.place()}: {why}"
-
-
-def _is_constant(inputs: Sequence[Any]) -> bool:
-    return not any(isinstance(one, Recorded) for one in inputs)
 
 
 # ---- formulas --------------------------------------------------------------------------------
@@ -303,6 +343,8 @@ def _said(run: Recording, value: Any) -> Said:
     """The formula of an operand: a recorded array, a number, or a matrix of constants."""
     if isinstance(value, Recorded):
         return value.said
+    if isinstance(value, Asked):
+        raise Unsaid(f"{value.why}the numbers are asked; np.where with a mask has a formula")
     numbers = np.asarray(value)
     if numbers.dtype == object:
         raise Unsaid("an array of objects")
@@ -314,7 +356,7 @@ def _said(run: Recording, value: Any) -> Said:
 
 
 def _is_number(value: Any) -> bool:
-    return not isinstance(value, Recorded) and np.unique(np.asarray(value)).size == 1
+    return not isinstance(value, Recorded | Asked) and np.unique(np.asarray(value)).size == 1
 
 
 def _sum(run: Recording, one: Any, other: Any) -> Said:

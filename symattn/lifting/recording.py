@@ -11,9 +11,9 @@ import inspect
 import json
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from symattn.errors import SymattnError
 from symattn.language.texts import read_text
+from symattn.lifting.numerals import LOWEST
 from symattn.lifting.recorded import Recorded, Recording, quiet, recorded_input
 from symattn.lifting.said import Unsaid
 from symattn.printable import said_by
@@ -80,6 +81,51 @@ def arguments(target: Target) -> bytes:
         for one in listed
     ]
     return json.dumps(found).encode()
+
+
+def whole_numbers(target: Target) -> bytes:
+    """The largest whole number in the code of a function's file that it may use, and its defaults.
+
+    A program may do something else from so many tokens on.
+    """
+    function = function_of(target)
+    found = [0, *_wholes(inspect.unwrap(function).__code__, set())]
+    space = inspect.unwrap(function).__globals__
+    file = file_of(function)
+    for value in [*space.values(), *_defaults(function)]:
+        code = getattr(value, "__code__", None)
+        if code is not None and code.co_filename == file:
+            found += [*_wholes(code, set()), *filter(_is_whole, _defaults(value))]
+        elif _is_whole(value):
+            found.append(value)
+    return json.dumps(max(map(abs, found))).encode()
+
+
+def _defaults(function: Any) -> list[Any]:
+    named = getattr(function, "__kwdefaults__", None) or {}
+    return [*(getattr(function, "__defaults__", None) or ()), *named.values()]
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _wholes(code: CodeType, seen: set[CodeType]) -> Iterator[int]:
+    """The whole numbers among the constants of some code, and of what stands in it."""
+    if code in seen:
+        return
+    seen.add(code)
+    waiting = [*code.co_consts]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, CodeType):
+            yield from _wholes(value, seen)
+        elif isinstance(value, tuple | frozenset):
+            waiting += value
+        elif isinstance(value, int) and not isinstance(value, bool):
+            yield value
+        elif isinstance(value, float) and value.is_integer() and abs(value) < -LOWEST:
+            yield int(value)
 
 
 def _annotation(annotation: Any) -> str:

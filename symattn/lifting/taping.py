@@ -15,6 +15,7 @@ import numpy as np
 
 from symattn.errors import SymattnError
 from symattn.lifting.entries import Entries, Entry, Tape, entries, seen_by
+from symattn.lifting.graphs import of_jax, of_torch
 from symattn.lifting.recorded import place_in, quiet
 from symattn.lifting.recording import Target, file_of, function_of
 from symattn.lifting.said import Unsaid
@@ -41,20 +42,37 @@ def taped(asked: Taping) -> bytes:
     pairs = list(zip(asked.call.given, made, strict=True))
     args = [value for each, value in pairs if each.by_position]
     named = {each.name: value for each, value in pairs if not each.by_position}
-    with quiet(), warnings.catch_warnings(), seen_by(function):
+    run = _RUNS.get(asked.call.library, _by_numpy)
+    with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = _called(function, args, named, tape.file)
+        result = _called(run, function, args, named, tape.file)
+    if tape.refused:  # and the program went on
+        raise SymattnError(tape.refused)
     form, parts = _parts(result)
     found = {"operations": tape.operations, "form": form, "parts": parts}
     return json.dumps(found).encode()
 
 
+def _by_numpy(function: Callable[..., Any], args: list[Any], named: Mapping[str, Any]) -> Any:
+    """What a function of NumPy or plain Python returns."""
+    with seen_by(function):
+        return function(*args, **named)
+
+
+#: How functions of other libraries are run.
+_RUNS: Mapping[str, Callable[..., Any]] = {"torch": of_torch, "jax": of_jax}
+
+
 def _called(
-    function: Callable[..., Any], args: list[Any], named: Mapping[str, Any], file: str
+    run: Callable[..., Any],
+    function: Callable[..., Any],
+    args: list[Any],
+    named: Mapping[str, Any],
+    file: str,
 ) -> Any:
     """What a function returns. Raises `SymattnError` with the line of what is refused."""
     try:
-        return function(*args, **named)
+        return run(function, args, named)
     except Exception as error:
         line = place_in(error, file)
         why = str(error) if isinstance(error, Unsaid) else f"it raises {said_by(error)}"

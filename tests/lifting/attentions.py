@@ -142,3 +142,19 @@ def guarded(Q, K, V):
 
 def by_another_library(Q, K, V):
     return np.linalg.solve(np.eye(len(Q)), softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ V)
+
+
+def causal_within_many(Q, K, V, window=500):
+    S = Q @ K.T / np.sqrt(Q.shape[1])
+    i, j = np.indices(S.shape)
+    return softmax(np.where((j <= i) & (i - j < window), S, -np.inf)) @ V
+
+
+def another_branch(Q, K, V):
+    S = Q @ K.T / np.sqrt(Q.shape[1])
+    try:
+        if S.max() > 1e6:
+            S = S / 2
+    except Exception:
+        pass
+    return softmax(S) @ V

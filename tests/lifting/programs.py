@@ -76,3 +76,22 @@ def sorted_scores(Q, K, V):
 
 def of_other_shapes(left, right):
     return left @ right
+
+
+def asking_any(Q, K, V):
+    s = Q @ K.T
+    if (s > 1e6).any():
+        s = s / 2
+    return s @ V
+
+
+def multiplying_by_answers(Q, K, V):
+    s = Q @ K.T
+    return (s * (s < 1e6)) @ V
+
+
+def taking_out(Q, K, V):
+    s = Q @ K.T
+    if s.max().item() > 1e6:
+        s = s / 2
+    return s @ V

@@ -71,9 +71,15 @@ def test_sizes_that_are_given_are_decided() -> None:
     )
 
 
+def test_what_holds_for_few_tokens_is_not_said_of_all_sizes() -> None:
+    found = proven("causal_within_many")
+    assert (found.verdict, found.status) == ("equal at the sizes tried", 4)
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [
+        ("another_branch", "a branch depends on the numbers"),
         ("guarded", "an entry of output has another form"),
         ("by_another_library", "line 144: it raises"),
     ],
