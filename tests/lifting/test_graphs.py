@@ -9,10 +9,11 @@ from symattn.lifting.proving import prove_program
 from symattn.verifying.own import meant
 from symattn.verifying.subject import Wanted
 from tests import ROOT
+from tests.extras import package
 
 
 def verdict(library: str, name: str) -> str:
-    pytest.importorskip("torch" if library == "torched" else "jax")
+    package("torch" if library == "torched" else "jax")
     other = "causal" if name.startswith("causal") else "scaled-dot-product"
     wanted = Wanted(meant(variant(other).said), attention=f"{other} attention")
     target = f"{ROOT / 'tests/lifting' / library}.py:{name}"

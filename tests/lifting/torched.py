@@ -5,11 +5,11 @@
 import math
 
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 
 
 def sdpa(query, key, value):
-    return F.scaled_dot_product_attention(query, key, value)
+    return functional.scaled_dot_product_attention(query, key, value)
 
 
 def causal_by_filling(q, k, v):
