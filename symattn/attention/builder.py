@@ -214,10 +214,12 @@ def _roles(plan: Plan) -> Mapping[str, tuple[str, ...]]:
     """What each role may be, of which the first there is stands for it."""
     x, own = ("placed", "X"), ("latent_cached", "latent") if plan.absorbed else ("K_cached", "K")
     scored = ("Q_scaled", "Q_features")
+    valued = x if plan.places_values else ("X",)
     return {
         "tokens": ("Q_latent", *x),
         "second": ("memory", *x),
         "memory": ("latent_cached", "latent", "memory", *x),
+        "value_memory": ("latent_cached", "latent", "memory_V", "memory", *valued),
         "new_key": ("K", "Q"),
         "content_key": (*own, "Q"),
         "content_query": ("Q_absorbed", "Q"),
@@ -230,7 +232,7 @@ def _roles(plan: Plan) -> Mapping[str, tuple[str, ...]]:
         ),
         "logits": ("selected", "masked", "biased", "capped", "scaled", "scores"),
         "latents": ("latent_cached", "latent"),
-        "values": ("V_cached", "V", "K_cached", "K", "Q", *x),
+        "values": ("V_cached", "V", "K_cached", "K", "Q", *valued),
         "up": ("W_V", "W_K"),
         "result": ("concat", "output", "heads"),
     }

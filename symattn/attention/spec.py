@@ -27,7 +27,7 @@ from symattn.errors import SymattnError, quote
 if TYPE_CHECKING:  # start-up time, as the imports in functions: the choices need all nodes
     from symattn.derivations import Derivation
 
-Source: TypeAlias = Literal["given", "self", "cross", "bare"]
+Source: TypeAlias = Literal["given", "self", "cross", "separate", "bare"]
 
 _BIASES = {"b_Q", "b_K", "b_V", "b_O"}
 PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
@@ -38,16 +38,18 @@ class Attention(Plan):
     """The choice on each axis of attention.
 
     - `source`: where Q, K, V come from: ``given``; ``self`` (projected from X); ``cross``
-      (queries from X, keys and values from another sequence, `memory`); ``bare`` (X itself, no
-      projection). None: what is given decides, and without that what is chosen.
+      (queries from X, keys and values from another sequence, `memory`); ``separate`` (values from
+      vectors of their own, `memory_V`); ``bare`` (X itself, no projection). None: what is given
+      decides, and without that what is chosen.
     - `embedded`: X is looked up, one-hot rows times E; `tie`: ``query-key`` (K is Q) or
       ``key-value`` (V is K); `latent`: keys and values from one compressed latent, which may be
       ``absorbed`` (queries compared with the latent itself); `query_latent`: queries from a latent
       of their own; `cache`: keys and values of earlier tokens (the latent, if there is one) before
       the new ones; `projection_bias`: bias vectors.
     - `positions`: ``sinusoidal`` or ``learned`` (added to X), ``rotary`` (turns Q and K), or a
-      table such as ``{"rotary": {"pairing": "half"}}``; ``{"rotary": {"decoupled": True}}`` turns
-      a part of its own of each query and one key for all heads, appended to Q and K.
+      table such as ``{"rotary": {"pairing": "half"}}``; ``{"learned": {"values": False}}`` leaves
+      values without positions; ``{"rotary": {"decoupled": True}}`` turns a part of its own of each
+      query and one key for all heads, appended to Q and K.
     - `score`: ``dot``, ``cosine``, ``general``, ``additive``, ``distance``, ``shaw`` and
       ``transformer-xl`` (relative positions); `feature_map`: ``elu+1``, ``relu`` or ``exp`` on
       queries and keys (linear attention).
@@ -229,6 +231,8 @@ def inferred_source(names: Collection[str], embedded: bool = False, projected: b
     >>> inferred_source({"X", "W_Q", "W_K"}), inferred_source({"Q", "K"})
     ('self', 'given')
     """
+    if "memory_V" in names:
+        return "separate"
     if "memory" in names:
         return "cross"
     if "X" in names or embedded:

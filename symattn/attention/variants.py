@@ -524,6 +524,22 @@ VARIANTS: tuple[Variant, ...] = (
         computes="Causal grouped-query attention of new tokens over a cache, with rotary positions",
     ),
     Variant(
+        "separate-memories",
+        _choices(source="separate", heads="h", output_projection=True, projection_bias=True),
+        "queries, keys and values projected from three inputs, each with a width of its own",
+        "PyTorch, nn.MultiheadAttention, kdim and vdim",
+        "Attention with keys and values of their own",
+        computes="Attention of one sequence (x) to keys of memory, with values of memory_v",
+    ),
+    Variant(
+        "detr",
+        _choices(**_HEADS, projection_bias=True, positions={"learned": {"values": False}}),
+        "positions added to what queries and keys are made of, but not to what values are made of",
+        "Carion et al., End-to-End Object Detection with Transformers (2020), appendix A.3",
+        "DETR's self-attention",
+        computes="Multi-head attention whose values are made of tokens without their positions",
+    ),
+    Variant(
         "perceiver",
         _choices(source="cross", heads="h", output_projection=True),
         "a few latent vectors (X) attend to a long input (memory)",

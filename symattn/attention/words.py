@@ -9,7 +9,21 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from symattn.attention.plan import d_c, d_cq, d_k, d_mem, d_model, d_out, d_r, d_v, m, n, n_vocab, p
+from symattn.attention.plan import (
+    d_c,
+    d_cq,
+    d_k,
+    d_mem,
+    d_model,
+    d_out,
+    d_r,
+    d_v,
+    d_val,
+    m,
+    n,
+    n_vocab,
+    p,
+)
 from symattn.nodes.arguments import Setting
 
 PAPER = "Vaswani et al. 2017, section "
@@ -119,6 +133,15 @@ COMMON: tuple[Word, ...] = (
         columns=d_mem,
     ),
     Word(
+        "memory_V",
+        "C_V",
+        title="vectors that values are made of",
+        shared=True,
+        meaning="vectors that the values are made of, one for each token of the second sequence",
+        rows=m,
+        columns=d_val,
+    ),
+    Word(
         "W_Q",
         "W_Q",
         title="query projection matrix",
@@ -140,7 +163,7 @@ COMMON: tuple[Word, ...] = (
         "W_V",
         title="value projection matrix",
         learned=True,
-        rows="memory.columns",
+        rows="value_memory.columns",
         columns=d_v,
         grouped=True,
     ),
@@ -563,6 +586,7 @@ SIZES = (
     "p",
     "d_model",
     "d_mem",
+    "d_val",
     "d_c",
     "d_cq",
     "d_k",
