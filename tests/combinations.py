@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -304,6 +305,40 @@ def _filled(
                 break
         settled[axis] = out.get(axis, 0)
     return out
+
+
+def random_spec(rng: random.Random, usual: float = 0.6) -> Spec:
+    """A choice on every axis, the usual one so often: thousands hold most pairs and triples."""
+    chosen = {
+        axis: 0 if rng.random() < usual else rng.randrange(len(values))
+        for axis, values in AXES.items()
+    }
+    return spec_of(chosen)
+
+
+def outcome(spec: Spec) -> str:
+    """What becomes of a spec: "computed", "refused", "no value", or what is wrong with it.
+
+    What is computed is held against `Reference`, and NumPy's numbers against the proven ones.
+    """
+    reason = refusal({axis: AXES[axis].index(value) for axis, value in spec.items()})
+    if reason is not None:
+        is_line = re.fullmatch(r"[a-z_]+: [^\n]{10,160}", reason) and not reason.startswith(CRASH)
+        return "refused" if is_line else f"refused badly: {reason}"
+    derivation = derived(spec)
+    given = inputs_of(spec, derivation)
+    evaluation, last = derivation.evaluate(**given), derivation.names[-1]
+    try:
+        expected = Reference(spec, given).result()
+    except NoValueError:
+        return "no value"
+    found = evaluation[last].array
+    if derivation[last].per_head:
+        found = np.concatenate(list(found), axis=-1)
+    if not np.allclose(found, expected, rtol=1e-9, atol=1e-9):
+        return f"off by {abs(found - expected).max()}"
+    check = evaluation.check()
+    return "computed" if check else f"NumPy is not held: {check.first_wrong}"
 
 
 # ---- numbers to put in -------------------------------------------------------------------------
