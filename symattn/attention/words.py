@@ -463,6 +463,7 @@ COMMON: tuple[Word, ...] = (
         "index scores, by which keys are chosen",
         title="index scores",
         logits=True,
+        fixed=True,
         shared=True,
         rows="logits.rows",
         columns="logits.columns",
