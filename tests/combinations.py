@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,7 +36,7 @@ Choice: TypeAlias = tuple[str, int]
 
 #: The choices of each axis, the usual one first.
 AXES: Mapping[str, tuple[Any, ...]] = {
-    "source": ("self", "given", "cross", "bare"),
+    "source": ("self", "given", "cross", "separate", "bare"),
     "embedded": (False, True),
     "tie": (None, "query-key", "key-value"),
     "latent": (False, True, "absorbed"),
@@ -62,6 +63,7 @@ AXES: Mapping[str, tuple[Any, ...]] = {
         {"rotary": {"dims": 2, "start": 1}},
         {"rotary": {"pairing": "half", "dims": 2, "base": 100}},
         {"sinusoidal": {"base": 100, "start": 2}},
+        {"learned": {"values": False}},
         {"rotary": {"decoupled": True}},
         {"rotary": {"decoupled": True, "pairing": "half", "base": 100, "start": 1}},
         {
@@ -124,6 +126,7 @@ AXES: Mapping[str, tuple[Any, ...]] = {
         "sum",
         "sigmoid",
         "sparsemax",
+        "entmax15",
         "hardmax",
         "none",
     ),
@@ -151,7 +154,17 @@ _BASES: tuple[Mapping[str, Any], ...] = (
 CRASH = "crash: "
 
 SIZES = {
-    **{"n": 3, "m": 4, "p": 2, "d_model": 4, "d_mem": 3, "d_k": 4, "d_v": 2, "d_out": 3},
+    **{
+        "n": 3,
+        "m": 4,
+        "p": 2,
+        "d_model": 4,
+        "d_mem": 3,
+        "d_val": 5,
+        "d_k": 4,
+        "d_v": 2,
+        "d_out": 3,
+    },
     **{"d_c": 2, "d_cq": 3, "d_r": 2, "d_a": 2, "n_clip": 1, "n_vocab": 3},
 }
 
@@ -317,6 +330,40 @@ def _filled(
                 break
         settled[axis] = out.get(axis, 0)
     return out
+
+
+def random_spec(rng: random.Random, usual: float = 0.6) -> Spec:
+    """A choice on every axis, the usual one so often: thousands hold most pairs and triples."""
+    chosen = {
+        axis: 0 if rng.random() < usual else rng.randrange(len(values))
+        for axis, values in AXES.items()
+    }
+    return spec_of(chosen)
+
+
+def outcome(spec: Spec) -> str:
+    """What becomes of a spec: "computed", "refused", "no value", or what is wrong with it.
+
+    What is computed is held against `Reference`, and NumPy's numbers against the proven ones.
+    """
+    reason = refusal({axis: AXES[axis].index(value) for axis, value in spec.items()})
+    if reason is not None:
+        is_line = re.fullmatch(r"[a-z_]+: [^\n]{10,160}", reason) and not reason.startswith(CRASH)
+        return "refused" if is_line else f"refused badly: {reason}"
+    derivation = derived(spec)
+    given = inputs_of(spec, derivation)
+    evaluation, last = derivation.evaluate(**given), derivation.names[-1]
+    try:
+        expected = Reference(spec, given).result()
+    except NoValueError:
+        return "no value"
+    found = evaluation[last].array
+    if derivation[last].per_head:
+        found = np.concatenate(list(found), axis=-1)
+    if not np.allclose(found, expected, rtol=1e-9, atol=1e-9):
+        return f"off by {abs(found - expected).max()}"
+    check = evaluation.check()
+    return "computed" if check else f"NumPy is not held: {check.first_wrong}"
 
 
 # ---- numbers to put in -------------------------------------------------------------------------
@@ -507,6 +554,13 @@ class Reference:
             x = x + self.xp.asarray(waves(places, x.shape[1], options.get("base", 10000)))
         return x
 
+    def _unplaced(self) -> Any:
+        """The tokens that values are made of, of which the positions may be left out."""
+        _, options = _named(self.spec.get("positions"))
+        if options.get("values", True):
+            return self._tokens()
+        return self._of("one_hot") @ self._of("E") if self.spec.get("embedded") else self._of("X")
+
     def _sequences(self) -> tuple[Any, Any]:
         """What queries are projected from, and keys."""
         x = self._tokens()
@@ -533,7 +587,8 @@ class Reference:
             query, key = self._of("Q", head), self._of("K", group)
             value = key if tie == "key-value" else self._of("V", group)
         elif spec.get("source") == "bare":
-            query = key = value = self._tokens()
+            query = key = self._tokens()
+            value = self._unplaced()
         else:
             x, memory = self._sequences()
             query = self._projected("Q", x, head)
@@ -541,6 +596,10 @@ class Reference:
                 rows = self._after("latent_past", memory @ self._of("W_D"))
                 memory = self._normed("latent", lambda _: rows)
             key = query if tie == "query-key" else self._projected("K", memory, group)
+            if "memory_V" in self.given:
+                memory = self._of("memory_V")
+            elif "memory" not in self.given and not latent:
+                memory = self._unplaced()
             value = key if tie == "key-value" else self._projected("V", memory, group)
         if latent:
             return query, key, value
@@ -819,6 +878,8 @@ class Reference:
         found = np.where(seen, plain(logits), -np.inf)
         if kind == "hardmax":
             return xp.asarray(seen * (np.arange(seen.shape[1]) == found.argmax(-1)[:, None]) * 1.0)
+        if kind == "entmax15":
+            return self._entmax15(logits, found)
         if kind == "sparsemax":
             kept = np.array([_nearest_on_simplex(row) > 0 for row in found])
             support = xp.asarray(kept * 1.0)
@@ -832,6 +893,31 @@ class Reference:
         nothing = 1.0 - seen.any(-1, keepdims=True)
         rest = xp.asarray(nothing) if more is None else xp.exp(more - top)
         return powers / (powers.sum(-1)[:, None] + rest)
+
+    def _entmax15(self, logits: Any, found: Array) -> Any:
+        """(z/2 − τ)² of those above τ, which is found from who they are: Σ (z/2 − τ)² = 1."""
+        rows = []
+        for row, line in zip(logits, found, strict=True):
+            level = _square_threshold(line / 2)
+            kept = self.xp.asarray((line / 2 > level) * 1.0)
+            count = max(float((line / 2 > level).sum()), 1.0)
+            half = row / 2
+            mean = (half * kept).sum() / count
+            spread = ((half - mean) ** 2 * kept).sum()
+            rows.append((half - mean + self.xp.sqrt((1 - spread) / count)) ** 2 * kept)
+        return self.xp.stack(rows)
+
+
+def _square_threshold(line: Array) -> float:
+    """The τ with Σ max(0, x − τ)² = 1, found by halving; ∞ for a row of −∞."""
+    if np.isneginf(line).all():
+        return math.inf
+    low, high = float(line.max()) - 1, float(line.max())
+    for _ in range(200):
+        middle = (low + high) / 2
+        above = (np.maximum(line - middle, 0) ** 2).sum() > 1
+        low, high = (middle, high) if above else (low, middle)
+    return high
 
 
 def _named(value: Any) -> tuple[str, Any]:

@@ -229,11 +229,13 @@ def _roles(plan: Plan) -> Mapping[str, tuple[str, ...]]:
     last_query, last_key = (
         (f"{name}_normed",) if plan.norm_of(name).get("rotated") else () for name in "QK"
     )
+    valued = x if plan.places_values else ("X",)
     return {
         "sequence": x,
         "tokens": ("Q_latent_normed", "Q_latent", *x),
         "second": ("memory", *x),
         "memory": (*latents, "memory", *x),
+        "value_memory": (*latents, "memory_V", "memory", *valued),
         "new_key": ("K", "Q"),
         "own_key": (*keys, "Q"),
         "own_query": queries,
@@ -254,7 +256,7 @@ def _roles(plan: Plan) -> Mapping[str, tuple[str, ...]]:
         ),
         "logits": ("selected", "masked", "biased", "capped", "scaled", "scores"),
         "latents": latents,
-        "values": ("V_normed", "V_cached", "V", *keys, "Q", *x),
+        "values": ("V_normed", "V_cached", "V", *keys, "Q", *valued),
         "up": ("W_V", "W_K"),
         "weighted": ("output_gated", "output_normed", "heads", "output"),
         "result": ("concat_normed", "concat", "output_gated", "output_normed", "output", "heads"),

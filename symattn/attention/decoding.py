@@ -85,7 +85,7 @@ def decode(
     if not PASTS & set(given):
         spec = replace(spec, cache=False)  # the first token starts the cache
     plan = spec.settled(given)
-    if plan.source == "cross":
+    if "memory" in plan.facts:
         raise SymattnError(
             "chunks: the keys of cross-attention come from another sequence, which is there from "
             "the start; leave chunks out"

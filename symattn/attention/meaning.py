@@ -32,6 +32,8 @@ def check_options(axis: str, name: str, options: Mapping[str, object]) -> None:
         if option not in known:
             hint = nearest(str(option), known) or "; leave it out"
             raise SymattnError(f"{axis}: {name} has no option {quote(option)}{hint}")
+    if not isinstance(options.get("values", True), bool):
+        raise SymattnError(f"{axis}: values = {quote(options['values'])}: choose true or false")
     if "clip" in options and len(options) > 1:
         raise SymattnError(
             f"{axis}: {name} with clip has a number for each distance; leave the other options out"
@@ -85,6 +87,23 @@ def check_meaning(plan: Plan) -> None:
             bool(plan.latent) and source in ("given", "bare"),
             'latent: the latent is projected from X; use source = "self"',
         ),
+        (
+            bool(plan.latent) and source == "separate",
+            "latent: keys and values come from one latent, and so from one sequence; use source = "
+            '"cross"',
+        ),
+        (
+            plan.tie == "key-value" and source == "separate",
+            "tie: values that are the keys have no vectors of their own to come from",
+        ),
+        (
+            not plan.places_values and (source in ("cross", "separate") or bool(plan.latent)),
+            "positions: values here are not made of X alone; leave values out",
+        ),
+        (
+            not plan.places_values and plan.tie == "key-value",
+            "positions: values that are the keys have their positions; leave values out",
+        ),
         (plan.embedded and source == "given", "embedded: X is looked up, so Q is not given"),
         (
             plan.query_latent and source in ("given", "bare"),
@@ -131,7 +150,7 @@ def check_meaning(plan: Plan) -> None:
             'output_gate: the gate is projected from X; use source = "self"',
         ),
         (
-            plan.tie == "query-key" and source in ("given", "cross"),
+            plan.tie == "query-key" and source in ("given", "cross", "separate"),
             "tie: keys can only be the queries where both come from X",
         ),
         (

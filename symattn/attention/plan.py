@@ -11,7 +11,7 @@ from symattn.shown import Changed
 
 n, m, p, h, g = map(symbol_of_size, ("n", "m", "p", "h", "g"))
 n_vocab, n_clip = map(symbol_of_size, ("n_vocab", "n_clip"))
-d_model, d_mem, d_c, d_cq = map(symbol_of_size, ("d_model", "d_mem", "d_c", "d_cq"))
+d_model, d_mem, d_val, d_c, d_cq = map(symbol_of_size, ("d_model", "d_mem", "d_val", "d_c", "d_cq"))
 d_k, d_r = map(symbol_of_size, ("d_k", "d_r"))
 d_a, d_v, d_out = map(symbol_of_size, ("d_a", "d_v", "d_out"))
 
@@ -44,7 +44,7 @@ STEPWISE = frozenset(
 KEY_CHOICES = {"top-k": "logits", "index-top-k": "index_scores"}
 
 #: Where Q, K and V may come from.
-SOURCES = ("given", "self", "cross", "bare")
+SOURCES = ("given", "self", "cross", "separate", "bare")
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,7 +98,8 @@ class Plan(Changed):
         own = self.tie != "query-key" or self.cache or self.decoupled or apart
         words = {
             str(self.source): True,
-            "projected": self.source in ("self", "cross"),
+            "projected": self.source in ("self", "cross", "separate"),
+            "memory": self.source in ("cross", "separate"),
             "embedded": self.embedded,
             "query-latent": self.query_latent,
             "latent": self.latent,
@@ -192,6 +193,11 @@ class Plan(Changed):
     def decoupled(self) -> bool:
         """Whether only a part of its own of each query and key is turned."""
         return self.rotary is not None and bool(dict(self.positions[1]).get("decoupled"))
+
+    @property
+    def places_values(self) -> bool:
+        """Whether positions that are added to the tokens are in their values, too."""
+        return self.positions is None or dict(self.positions[1]).get("values") is not False
 
     @property
     def width(self) -> sympy.Expr:

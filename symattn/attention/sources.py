@@ -23,6 +23,7 @@ def _beside(b: Builder, one: MatrixExpr, other: MatrixExpr) -> MatrixExpr:
 
 def _sinusoidal(b: Builder) -> MatrixExpr:
     options = b.options("positions")
+    options.pop("values", None)
     return Sinusoidal(n, d_model, start=options.pop("start", 0) + b.start, **options)
 
 
@@ -53,7 +54,8 @@ SOURCE_LINES: tuple[Line, ...] = (
         rule="position encoding",
     ),
     Line("placed", "X + positions", when="added"),
-    Line("memory", when="cross"),
+    Line("memory", when="memory"),
+    Line("memory_V", when="separate"),
     Line("Q_latent", "tokens W_DQ", when="query-latent"),
     *norm_lines("Q_latent", "Q_latent"),
     Line("Q", "tokens W_Q + b_Q", when="projected"),
@@ -65,7 +67,7 @@ SOURCE_LINES: tuple[Line, ...] = (
     Line("W_V", when="absorbed -value-is-key"),
     Line("Q_absorbed", "own_query W_K^T", when="absorbed"),
     Line("K", "memory W_K + b_K", when="projected -absorbed -key-is-query"),
-    Line("V", "memory W_V + b_V", when="projected -absorbed -value-is-key"),
+    Line("V", "value_memory W_V + b_V", when="projected -absorbed -value-is-key"),
     Line("Q_position", "tokens W_QR", when="decoupled"),
     Line("K_position", "second W_KR", when="decoupled"),
     Line("K_position_cached", "K_position_past, K_position", when="decoupled cache", node=Stacked),
@@ -109,8 +111,8 @@ SOURCE_LINES: tuple[Line, ...] = (
 #: The choices of the positions axis. Rotary positions turn queries and keys; what the others make
 #: is added to the token vectors.
 POSITIONS: Mapping[str, Choice] = {
-    "sinusoidal": Choice(options=("base", "start")),
-    "learned": Choice(),
+    "sinusoidal": Choice(options=("base", "start", "values")),
+    "learned": Choice(options=("values",)),
     "rotary": Choice(
         words=(
             Word(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # start-up time, as the imports in functions: the choices nee
     from symattn.derivations import Derivation
     from symattn.nodes.arguments import Setting
 
-Source: TypeAlias = Literal["given", "self", "cross", "bare"]
+Source: TypeAlias = Literal["given", "self", "cross", "separate", "bare"]
 
 PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
 
@@ -39,8 +39,9 @@ class Attention(Plan):
     """The choice on each axis of attention.
 
     - `source`: where Q, K, V come from: ``given``; ``self`` (projected from X); ``cross``
-      (queries from X, keys and values from another sequence, `memory`); ``bare`` (X itself, no
-      projection). None: what is given decides, and without that what is chosen.
+      (queries from X, keys and values from another sequence, `memory`); ``separate`` (values from
+      vectors of their own, `memory_V`); ``bare`` (X itself, no projection). None: what is given
+      decides, and without that what is chosen.
     - `embedded`: X is looked up, one-hot rows times E; `tie`: ``query-key`` (K is Q) or
       ``key-value`` (V is K); `latent`: keys and values from one compressed latent, which may be
       ``absorbed`` (queries compared with the latent itself); `query_latent`: queries from a latent
@@ -52,10 +53,11 @@ class Attention(Plan):
       and what is learned) and `shift`; `joined`: over the row of all heads; `rotated`: after the
       rotation.
     - `positions`: ``sinusoidal`` or ``learned`` (added to X), ``rotary`` (turns Q and K), or a
-      table such as ``{"rotary": {"pairing": "half"}}``; ``{"rotary": {"decoupled": True}}`` turns
-      a part of its own of each query and one key for all heads, appended to Q and K. Frequencies
-      and angles are steps where `scaling` (a model's configuration), `sections` (several axes),
-      `frequencies`, `position_ids`, `caches` or `part` say more; see `symattn.attention.rope`.
+      table such as ``{"rotary": {"pairing": "half"}}``; ``{"learned": {"values": False}}`` leaves
+      values without positions; ``{"rotary": {"decoupled": True}}`` turns a part of its own of each
+      query and one key for all heads, appended to Q and K. Frequencies and angles are steps where
+      `scaling` (a model's configuration), `sections` (several axes), `frequencies`,
+      `position_ids`, `caches` or `part` say more; see `symattn.attention.rope`.
     - `score`: ``dot``, ``cosine``, ``general``, ``additive``, ``distance``, ``shaw`` and
       ``transformer-xl`` (relative positions); `feature_map`: ``elu+1``, ``relu`` or ``exp`` on
       queries and keys (linear attention).
@@ -242,6 +244,8 @@ def inferred_source(names: Collection[str], embedded: bool = False, projected: b
     >>> inferred_source({"X", "W_Q", "W_K"}), inferred_source({"Q", "K"})
     ('self', 'given')
     """
+    if "memory_V" in names:
+        return "separate"
     if "memory" in names:
         return "cross"
     if "X" in names or embedded:

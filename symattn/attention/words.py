@@ -9,7 +9,21 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from symattn.attention.plan import d_c, d_cq, d_k, d_mem, d_model, d_out, d_r, d_v, m, n, n_vocab, p
+from symattn.attention.plan import (
+    d_c,
+    d_cq,
+    d_k,
+    d_mem,
+    d_model,
+    d_out,
+    d_r,
+    d_v,
+    d_val,
+    m,
+    n,
+    n_vocab,
+    p,
+)
 from symattn.nodes.arguments import Setting
 
 PAPER = "Vaswani et al. 2017, section "
@@ -120,6 +134,15 @@ COMMON: tuple[Word, ...] = (
         columns=d_mem,
     ),
     Word(
+        "memory_V",
+        "C_V",
+        title="vectors that values are made of",
+        shared=True,
+        meaning="vectors that the values are made of, one for each token of the second sequence",
+        rows=m,
+        columns=d_val,
+    ),
+    Word(
         "W_Q",
         "W_Q",
         title="query projection matrix",
@@ -141,7 +164,7 @@ COMMON: tuple[Word, ...] = (
         "W_V",
         title="value projection matrix",
         learned=True,
-        rows="memory.columns",
+        rows="value_memory.columns",
         columns=d_v,
         grouped=True,
     ),
@@ -450,6 +473,7 @@ COMMON: tuple[Word, ...] = (
         "index scores, by which keys are chosen",
         title="index scores",
         logits=True,
+        fixed=True,
         shared=True,
         rows="logits.rows",
         columns="logits.columns",
@@ -598,6 +622,7 @@ SIZES = (
     "p",
     "d_model",
     "d_mem",
+    "d_val",
     "d_c",
     "d_cq",
     "d_k",

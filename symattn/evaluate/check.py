@@ -14,8 +14,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import DTypeLike
 
-from symattn.arithmetic.balls import is_settled
-from symattn.arithmetic.base import Array, elementwise
+from symattn.arithmetic.base import Array
 from symattn.arithmetic.enclosure import is_minus_infinity, nearest
 from symattn.notation.markdown import words
 from symattn.notation.options import Notation, notation_of
@@ -188,13 +187,6 @@ def beyond(value: np.floating, true: arb) -> bool:
     """Whether a float is ∞ because the true value does not fit into its dtype."""
     largest = arb(float(np.finfo(np.asarray(value).dtype).max))
     return bool(np.isinf(value) and true.is_finite() and not abs(true) < largest)
-
-
-def as_chosen(array: Array, true: Array, allowed: Array) -> tuple[Array, Array]:
-    """True values and balls of a choice; where rounding leaves it open, what was chosen counts."""
-    is_open = np.array([not is_settled(ball) for ball in allowed.ravel()]).reshape(allowed.shape)
-    chosen = elementwise(arb, array.astype(float))
-    return np.where(is_open, chosen, true), np.where(is_open, chosen, allowed)
 
 
 def distance(number: float, true: arb, allowed: arb) -> tuple[float, float, bool]:

@@ -17,12 +17,11 @@ from symattn.arithmetic.base import Array, elementwise, filled
 from symattn.arithmetic.decide import Digits, enclosure
 from symattn.arithmetic.enclosure import BITS
 from symattn.errors import NoSuchName, NoSuchPlace, SymattnError, nearest, quote
-from symattn.evaluate.check import Check, as_chosen, beyond, compare
+from symattn.evaluate.check import Check, beyond, compare
 from symattn.evaluate.matrices import Place
 from symattn.evaluate.value_view import matrices, value_view
 from symattn.evaluate.values import Values
 from symattn.evaluate.worked import worked
-from symattn.nodes.masks import Masked
 from symattn.notation.latex import latex
 from symattn.notation.mime import bundle
 from symattn.notation.options import MAX_DIGITS, Notation, notation_of
@@ -91,16 +90,15 @@ class Evaluation(Values):
         True
         """
         lost = {item.letter for item in self.inputs if self._overflows(item.letter)}
-        chosen: set[str] = set()
         steps = []
         for step in self.steps:
-            array, true = self.array(step.letter), self.balls(step.letter, BITS[1])
-            allowed = self.rounded(step.letter)
-            adds_choice = isinstance(step.expr, Masked) and chosen & {*step.operands}
-            if getattr(step.expr, "chooses", False) or adds_choice:
-                true, allowed = as_chosen(array, true, allowed)
-                chosen.add(step.letter)
-            found = compare(step.name, array, true, allowed, bool(lost & set(step.operands)))
+            found = compare(
+                step.name,
+                self.array(step.letter),
+                self.balls(step.letter, BITS[1]),
+                self.rounded(step.letter),
+                after=bool(lost & set(step.operands)),
+            )
             lost |= {step.letter} if found.overflowed else set()
             steps.append(found)
         return Check(self.arithmetic.dtype.name, tuple(steps))

@@ -17,7 +17,6 @@ from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
-from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.quantity import Quantity
 from symattn.evaluate.values import Values
 from symattn.evaluate.walk import program_of
@@ -125,16 +124,9 @@ class Numbers:
     def decided(self, part: Rule) -> Rule:
         """The rule with each condition on numbers replaced by the branch that holds."""
         if isinstance(part, r.Cases):
-            holds = _holds(part.sign, self.exact(part.left), self.exact(part.right))
+            holds = r.SIGNS[part.sign](self.exact(part.left), self.exact(part.right)) == sympy.true
             return self.decided(part.value if holds else part.otherwise)
         return r.rebuilt(part, self.decided)
-
-
-def _holds(sign: str, one: sympy.Basic, other: sympy.Basic) -> bool:
-    """Whether a condition holds of two values; of numbers, by proof."""
-    if sign == "∈" or one.free_symbols or other.free_symbols:
-        return bool(r.SIGNS[sign](one, other) == sympy.true)
-    return ordered(one, other) <= 0 if sign == "≤" else ordered(one, other) == 0
 
 
 class _Parts(r.Evaluator):
@@ -151,10 +143,6 @@ class _Parts(r.Evaluator):
 
 class _Exact(_Parts):
     """Exact values."""
-
-    def cases(self, rule: r.Cases) -> sympy.Expr:
-        holds = _holds(rule.sign, self.value(rule.left), self.value(rule.right))
-        return self.value(rule.value if holds else rule.otherwise)
 
     def entry(self, entry: r.Entry) -> sympy.Expr:
         return self.numbers.entry(entry, self.evaluation.abbreviated, EXACT)

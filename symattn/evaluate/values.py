@@ -12,7 +12,7 @@ import sympy
 from symattn.arguments import whole, wrong
 from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.balls import BALLS, is_settled
+from symattn.arithmetic.balls import BALLS, Balls, is_settled
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import BITS, precision
@@ -90,7 +90,8 @@ class Values(Matrices):
         if arithmetic.key == self.arithmetic.key and (fused := self._fused(step)) is not None:
             return self._by_rows(step, *fused)
         value = self.follow(step, lambda operand: self.value(operand, arithmetic), arithmetic)
-        chooses = arithmetic is BALLS and self._has(step, "chooses")
+        is_choice = isinstance(arithmetic, Balls) and getattr(step.expr, "chooses", False)
+        chooses = is_choice or (arithmetic is BALLS and self._has(step, "chooses"))
         if chooses and not all(map(is_settled, value.flat)):
             return arithmetic.array(self.exact(letter))  # two equal numbers, at any precision
         return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -10,10 +11,12 @@ import pytest
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn import SymattnError
+from symattn import Derivation, Step, SymattnError
 from symattn.arithmetic.arrays import FLOAT64, Arrays
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Array
+from symattn.derivations import worked
+from symattn.errors import Undecided
 from symattn.evaluate.walk import program_of
 from symattn.nodes.masks import (
     MASKS,
@@ -22,6 +25,7 @@ from symattn.nodes.masks import (
     Causal,
     Documents,
     Masked,
+    TopK,
     VisibleScores,
     Window,
     mask_of,
@@ -30,6 +34,8 @@ from symattn.nodes.masks import (
 )
 from symattn.nodes.rule import at, rule_of, to_sympy
 from symattn.nodes.spell import Speller
+from symattn.notation.text import line
+from symattn.step import Input
 from tests.rows import every_one_has_a_row
 
 #: Who may see whom, rows and columns counted from 1.
@@ -198,6 +204,56 @@ def follows(mask: MatrixExpr, seen: Seen) -> None:
             assert to_sympy(rule).subs({i: row, j: column}) == expected[row][column]
 
 
+HALF, HUGE = sympy.Rational(1, 2), 10**5000
+
+
+@pytest.mark.parametrize(
+    ("row", "count", "kept"),
+    [
+        ([1, 3, 2], 2, {1, 2}),
+        ([1, 3, 2], 9, {0, 1, 2}),
+        ([3, 3, 3], 2, {0, 1}),  # of equal ones the first
+        ([HALF, sympy.sqrt(8), 2 * sympy.sqrt(2)], 1, {1}),
+        ([sympy.exp(1) / (1 + sympy.exp(1)), 1 - 1 / (1 + sympy.exp(1)), 0], 1, {0}),
+        ([1 - 1 / (1 + sympy.exp(1)), sympy.exp(1) / (1 + sympy.exp(1)), 0], 1, {0}),
+        ([sympy.Rational(1, 3), sympy.Rational(1, 3) + sympy.Rational(1, 10**40), 0], 1, {1}),
+        ([-sympy.oo, -5, -sympy.oo], 1, {1}),
+    ],
+)
+def test_the_largest_are_chosen_exactly(row: list[Any], count: int, kept: set[int]) -> None:
+    """In exact arithmetic, by the entry rule and, where they are told apart, in balls."""
+    node = TopK(sympy.Matrix([row]), count)
+    wanted = [0 if k in kept else -sympy.oo for k in range(len(row))]
+    assert list(node.doit()) == list(node.as_explicit()) == wanted
+    Z = Input("Z", sympy.MatrixSymbol("Z", 1, len(row)), logits=True)
+    steps = (Step("T", sympy.MatrixSymbol("T", 1, len(row)), TopK(Z.symbol, count)),)
+    values = Derivation((Z,), steps).evaluate(Z=[row])
+    assert values["T"].exact.tolist() == [wanted]
+    digits = [values["T"].digits((0, k)) for k in range(len(row))]
+    assert all(one.proven for one in digits)
+    assert [one.text for one in digits] == ["0" if k in kept else "-inf" for k in range(len(row))]
+    said = line(worked(values, steps[0], 0, 0))
+    assert re.fullmatch(r".* = (0|−∞) since κ_11 = \d (≤|>) \d", said), said
+
+
+def test_what_cannot_be_told_apart_is_not_chosen() -> None:
+    same = sympy.log(6), sympy.log(2, evaluate=False) + sympy.log(3)
+    with pytest.raises(Undecided, match="not told apart"):
+        TopK(sympy.Matrix([same]), 1).doit()
+
+
+def test_a_choice_is_made_by_columns_in_their_convention() -> None:
+    matrix = sympy.Matrix([[1, 4], [3, 2]])
+    assert TopK(matrix, 1, 0).doit() == TopK(matrix.T, 1).doit().T
+    assert TopK(matrix, 1, axis=0).as_explicit().tolist() == [[-sympy.oo, 0], [0, -sympy.oo]]
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "2", None, HUGE, True], ids=range(7))
+def test_a_choice_of_no_number_is_refused(count: Any) -> None:
+    with pytest.raises(SymattnError, match="give a whole number from 1"):
+        TopK(sympy.MatrixSymbol("Z", 2, 2), count)
+
+
 def test_a_masked_value_never_leaks() -> None:
     scores = np.array([[1.0, np.nan, np.inf]])
     mask = np.array([[0.0, -np.inf, -np.inf]])
@@ -287,7 +343,6 @@ def test_what_is_not_kept_never_leaks() -> None:
     assert exact == sympy.diag(2, 5)
 
 
-HUGE = 10**5000
 LONG = [1] * 1025
 
 HOSTILE: list[tuple[str, Any, str]] = [
