@@ -93,26 +93,31 @@ class Place:
         vector: dict[str, Any] = {"learned": True, "rows": 1, **facts}
         start = self.letter if "_" in self.letter else f"{self.letter}_"
         plain = self.letter.replace("_", "")
-        return (
-            Word(
-                f"{name}_normed",
-                f"{start}norm",
-                title=f"normalised {self.holds}",
-                rule="norm",
-                why=self.why,
-                **facts,
-            ),
-            Word(f"gain_{name}", f"alpha_{plain}", title=f"gain of the {self.holds}", **vector),
-            Word(f"shift_{name}", f"b_{plain}norm", title=f"shift of the {self.holds}", **vector),
-            Word(
-                f"{name}_all",
-                f"{start}all",
-                title=f"{self.holds} of all heads",
-                shared=True,
-                rule="concatenation",
-                why="The norm is one of the whole row of a token, so the heads are joined.",
-            ),
+        normed = Word(
+            f"{name}_normed",
+            f"{start}norm",
+            title=f"normalised {self.holds}",
+            rule="norm",
+            why=self.why,
+            **facts,
         )
+        gain, shift = f"gain of the {self.holds}", f"shift of the {self.holds}"
+        own = (
+            normed,
+            Word(f"gain_{name}", f"alpha_{plain}", title=gain, **vector),
+            Word(f"shift_{name}", f"b_{plain}norm", title=shift, **vector),
+        )
+        if self.shared:
+            return own
+        joined = Word(
+            f"{name}_all",
+            f"{start}all",
+            title=f"{self.holds} of all heads",
+            shared=True,
+            rule="concatenation",
+            why="The norm is one of a token's whole row, so the heads are joined.",
+        )
+        return (*own, joined)
 
 
 #: What may be normalised, by the names of steps, in the order in which they are made.
