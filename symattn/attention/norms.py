@@ -18,52 +18,24 @@ from symattn.attention.builder import SHARED, Builder, Choice, Line
 from symattn.attention.plan import ONE_PLUS, PER_HEAD
 from symattn.attention.words import Word
 from symattn.nodes.base import shape_of
-from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.heads import Concat, head_of
-from symattn.nodes.lines import (
-    Filled,
-    Lengths,
-    LineDifference,
-    LineProduct,
-    LineQuotient,
-    LineSum,
-    PlusVector,
-    UnitVectors,
+from symattn.nodes.norms import (
+    LayerNorm,
+    RMSNorm,
+    l2_of_part,
+    layer_of_part,
+    one_plus,
+    rms_of_part,
+    with_gain,
 )
-from symattn.nodes.norms import LayerNorm, RMSNorm, RootMeanSquare, StandardDeviation
-from symattn.nodes.scale import Quotient
 from symattn.step import HEAD
-
-
-def _rms(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
-    """x_i / √(mean of the row's squares + ε)."""
-    if row == matrix:
-        return RMSNorm(matrix, eps)
-    return LineQuotient(matrix, RootMeanSquare(row, eps))
-
-
-def _layer(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
-    """(x_i − μ) / √(mean of the squares of the row less μ + ε), where μ is the row's mean."""
-    if row == matrix:
-        return LayerNorm(matrix, eps)
-    mean = Quotient(LineSum(row), shape_of(row)[1])
-    return LineQuotient(LineDifference(matrix, mean), StandardDeviation(row, eps))
-
-
-def _l2(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
-    """x_i / √(sum of the row's squares + ε)."""
-    if eps == 0:
-        return UnitVectors(matrix) if row == matrix else LineQuotient(matrix, Lengths(row))
-    squares = LineSum(sympy.HadamardProduct(row, row))
-    total = sympy.MatAdd(squares, Filled(*shape_of(squares), eps))
-    return LineQuotient(matrix, Entrywise(total, "√"))
 
 
 @dataclass(frozen=True)
 class Normalisation(Choice):
     """A row of the norm axis: the norm of a part of a row, by the row and ε; its publication."""
 
-    of: Callable[[MatrixExpr, MatrixExpr, sympy.Expr], MatrixExpr] = _rms
+    of: Callable[[MatrixExpr, MatrixExpr, sympy.Expr], MatrixExpr] = rms_of_part
     source: str = ""
 
 
@@ -71,9 +43,9 @@ _OPTIONS = ("eps", "gain", "shift", "joined", "rotated")
 
 #: The choices of the norm axis.
 NORMALISATIONS: Mapping[str, Normalisation] = {
-    "rms": Normalisation(options=_OPTIONS, of=_rms, source=RMSNorm.source),
-    "layer": Normalisation(options=_OPTIONS, of=_layer, source=LayerNorm.source),
-    "l2": Normalisation(options=_OPTIONS, of=_l2, source="Henry et al. 2020, section 3.1"),
+    "rms": Normalisation(options=_OPTIONS, of=rms_of_part, source=RMSNorm.source),
+    "layer": Normalisation(options=_OPTIONS, of=layer_of_part, source=LayerNorm.source),
+    "l2": Normalisation(options=_OPTIONS, of=l2_of_part, source="Henry et al. 2020, section 3.1"),
 }
 
 
@@ -93,26 +65,31 @@ class Place:
         vector: dict[str, Any] = {"learned": True, "rows": 1, **facts}
         start = self.letter if "_" in self.letter else f"{self.letter}_"
         plain = self.letter.replace("_", "")
-        return (
-            Word(
-                f"{name}_normed",
-                f"{start}norm",
-                title=f"normalised {self.holds}",
-                rule="norm",
-                why=self.why,
-                **facts,
-            ),
-            Word(f"gain_{name}", f"alpha_{plain}", title=f"gain of the {self.holds}", **vector),
-            Word(f"shift_{name}", f"b_{plain}norm", title=f"shift of the {self.holds}", **vector),
-            Word(
-                f"{name}_all",
-                f"{start}all",
-                title=f"{self.holds} of all heads",
-                shared=True,
-                rule="concatenation",
-                why="The norm is one of the whole row of a token, so the heads are joined.",
-            ),
+        normed = Word(
+            f"{name}_normed",
+            f"{start}norm",
+            title=f"normalised {self.holds}",
+            rule="norm",
+            why=self.why,
+            **facts,
         )
+        gain, shift = f"gain of the {self.holds}", f"shift of the {self.holds}"
+        own = (
+            normed,
+            Word(f"gain_{name}", f"alpha_{plain}", title=gain, **vector),
+            Word(f"shift_{name}", f"b_{plain}norm", title=shift, **vector),
+        )
+        if self.shared:
+            return own
+        joined = Word(
+            f"{name}_all",
+            f"{start}all",
+            title=f"{self.holds} of all heads",
+            shared=True,
+            rule="concatenation",
+            why="The norm is one of a token's whole row, so the heads are joined.",
+        )
+        return (*own, joined)
 
 
 #: What may be normalised, by the names of steps, in the order in which they are made.
@@ -178,9 +155,8 @@ def _normed(name: str, b: Builder, matrix: MatrixExpr) -> MatrixExpr:
         own = each if joined or options[option] == PER_HEAD else SHARED
         return b.given(f"{option}_{name}", own, columns=shape_of(matrix)[1])
 
-    if options.get("gain"):
-        gain = learned("gain")
-        if options["gain"] == ONE_PLUS:
-            gain = sympy.MatAdd(Filled(*shape_of(gain), 1), gain)
-        out = LineProduct(out, gain, 0)
-    return PlusVector(out, learned("shift")) if options.get("shift") else out
+    gain = learned("gain") if options.get("gain") else None
+    shift = learned("shift") if options.get("shift") else None
+    if options.get("gain") == ONE_PLUS:
+        gain = one_plus(gain)
+    return with_gain(out, gain, shift)
