@@ -139,6 +139,28 @@ def test_a_slip_in_one_of_them_is_refuted(other: str, verdict_: str) -> None:
     assert both((one, two.replace("(I - K[t]^T K[t]) S[t-1]", other))).verdict == verdict_
 
 
+#: What a state is made of, twice, and whether that is the same: wrong tokens, transposes, signs.
+MADE = [
+    ("g[t] S[t-1] + K[t]^T V[t]", "K[t]^T V[t] + S[t-1] g[t]", True),
+    ("g[t] S[t-1] + K[t]^T V[t]", "(g[t] S[t-1]^T + V[t]^T K[t])^T", True),
+    ("g[t] S[t-1] + K[t]^T V[t]", "g[t] S[t-1]^T + K[t]^T V[t]", False),
+    ("g[t] S[t-1] + K[t]^T V[t]", "g[1] S[t-1] + K[t]^T V[t]", False),
+    ("g[t] S[t-1] + K[t]^T V[t]", "g[t] S[t-1] + V[t]^T K[t]", False),
+    ("S[t-1] + K[t]^T (V[t] - K[t] S[t-1])", "(I - K[t]^T K[t]) S[t-1] + K[t]^T V[t]", True),
+    ("S[t-1] + K[t]^T (V[t] - K[t] S[t-1])", "S[t-1] (I - K[t]^T K[t]) + K[t]^T V[t]", False),
+    ("S[t-1] + K[t]^T (V[t] - K[t] S[t-1])", "S[t-1] + K[t]^T (V[t] - K[1] S[t-1])", False),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "same"), MADE)
+def test_two_bodies_are_told_apart(one: str, other: str, same: bool) -> None:
+    sized = "K : n × d; V : n × d; g : n × 1; S[0] = 0; "
+    texts = (f"{sized}S[t] = {body}; O[t,:] = K[t] S[t]" for body in (one, other))
+    answer = equal(*map(derivation, texts))
+    assert answer.verdict == ("equal" if same else "different")
+    assert bool(answer.certificate) is same
+
+
 def test_what_has_no_closed_form_is_undecided() -> None:
     texts = [
         f"S[0] = 0; S[t] = {body}; O = S[n]" for body in ("S[t-1] / γ + V[t]", "V[t] + S[t-1] / γ")

@@ -354,37 +354,13 @@ class Document:
         """The proof for all entries."""
         yield from writer.given
         for one in writer.inductions:
-            yield from self.induction(one)
+            yield from _induced(one, self.states[one.name])
         (found,) = writer.frames[0]
         if isinstance(self.goal.left, MatrixExpr):
             yield "open_entries."
             yield from _parts(found, lambda inner: _parts(inner, _exact))
         else:
             yield from _exact(found.parts[0].inside[0].parts[0].inside[0])
-
-    def induction(self, one: Induction) -> Iterator[str]:
-        """The proof that a state is its closed form, from the first token to the last."""
-        states, name = self.states[one.name], identifier(one.name)
-        sizes = [size(side) for side in (states.count, *states.shape)]
-        pairs = zip(("k't", "k'i", "k'j"), sizes, strict=True)
-        ranges = " ".join(f"forall {index}, ({index} < {most})%N ->" for index, most in pairs)
-        made = f"k'made_{name}"
-
-        def entry(found: Equation) -> Iterator[str]:
-            yield from have("k'entry", turned(found))
-            yield f"rewrite {made}; [|lia..]."
-            yield "same_sizes k'entry."
-
-        def token(rows: Pieces) -> Iterator[str]:
-            yield f"move=> {one.before}."
-            yield from _parts(rows, lambda columns: _parts(columns, entry))
-
-        yield f"recurring_entries k'recurs_{name} {sizes[0]} {made}."
-        yield f"have {one.known} : {ranges}"
-        yield f"  ent ({name} k't) k'i k'j = {one.value} :> R."
-        yield "{ apply: by_induction; cbv beta."
-        yield from map(indented, _parts(one.found, token))
-        yield "}"
 
     def _units(self) -> Iterator[tuple[str, str]]:
         """The products that are I, and why."""
@@ -470,6 +446,31 @@ def _place(piece: Piece, name: str) -> str:
         f"have [{own} lt{own} ?] : exists2 {own}, ({own} < {nat(piece.count)})%N & "
         f"{name} = {nat(piece.at)} by exists ({name} - {nat(low)})%N; lia. subst {name}."
     )
+
+
+def _induced(one: Induction, states: Recurrence) -> Iterator[str]:
+    """The proof that a state is its closed form, from the first token to the last."""
+    name = identifier(one.name)
+    sizes = [size(side) for side in (states.count, *states.shape)]
+    pairs = zip(("k't", "k'i", "k'j"), sizes, strict=True)
+    ranges = " ".join(f"forall {index}, ({index} < {most})%N ->" for index, most in pairs)
+    made = f"k'made_{name}"
+
+    def entry(found: Equation) -> Iterator[str]:
+        yield from have("k'entry", turned(found))
+        yield f"rewrite {made}; [|lia..]."
+        yield "same_sizes k'entry."
+
+    def token(rows: Pieces) -> Iterator[str]:
+        yield f"move=> {one.before}."
+        yield from _parts(rows, lambda columns: _parts(columns, entry))
+
+    yield f"recurring_entries k'recurs_{name} {sizes[0]} {made}."
+    yield f"have {one.known} : {ranges}"
+    yield f"  ent ({name} k't) k'i k'j = {one.value} :> R."
+    yield "{ apply: by_induction; cbv beta."
+    yield from map(indented, _parts(one.found, token))
+    yield "}"
 
 
 def _exact(one: Equation) -> Iterator[str]:

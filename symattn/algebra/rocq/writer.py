@@ -133,7 +133,48 @@ class Largest(Assuming):
         )
 
 
-class Entries(Largest):
+class States(Largest):
+    """A checker that proves what the states of recurrences are."""
+
+    def moved_places(self, indices: Sequence[r.Index], env: Env) -> tuple[Script, Sequence[str]]:
+        """Indices as a rule has them become the places that they are."""
+        places = [nat(self.at(one, env)) for one in indices]
+        pairs = zip([self.index_text(one, env) for one in indices], places, strict=True)
+        return tuple(
+            f"rewrite (_ : {one} = {other}); last by places."
+            for one, other in pairs
+            if one != other
+        ), places
+
+    def of_state(self, rule: r.Entry, env: Env, left: str, known: str, meant: Equation) -> Equation:
+        """An entry of a state, which is that of its closed form."""
+        moved, places = self.moved_places((rule.head, rule.row, rule.column), env)
+        words = " ".join(f"{place} ltac:(lia)" for place in places)
+        script = (*moved, f"same_sizes ({known} {words}).")
+        return self.chain(Equation(left, meant.left, script), meant)
+
+    def induced(self, name: str, states: Recurrence) -> MatrixExpr:
+        with self.framed() as inside:
+            closed = super().induced(name, states)
+        if name not in {one.name for one in self.inductions}:
+            (found,) = inside
+            before, known = self.states[name, closed], self.fresh("is")
+            self.states[name, closed] = known
+            places = {ROW: variable("#i"), COLUMN: variable("#j"), HEAD: variable("#t")}
+            value = self.rule_text(r.rule_of(closed, ROW, COLUMN), places)
+            self.inductions.append(Induction(name, value, found, before, known))
+        return closed
+
+    def inherits(self, closed: MatrixExpr, states: Recurrence, t: Form, i: Form, j: Form) -> None:
+        if closed in self.recurrences:
+            raise Refused("states without a closed form have no proof in Rocq yet")
+        name = str(states.letter)
+        if (name, closed) not in self.states:
+            self.states[name, closed] = self.fresh("before")
+        super().inherits(closed, states, t, i, j)
+
+
+class Entries(States):
     """A checker that proves what entry rules are."""
 
     def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
@@ -201,43 +242,6 @@ class Entries(Largest):
         rooted = self.orders.get(atom, 1) > 1
         script = "by roots." if rooted else same_entry(atom)
         return self.known(poly, left, (script,))
-
-    def moved_places(self, indices: Sequence[r.Index], env: Env) -> tuple[Script, Sequence[str]]:
-        """Indices as a rule has them become the places that they are."""
-        places = [nat(self.at(one, env)) for one in indices]
-        pairs = zip([self.index_text(one, env) for one in indices], places, strict=True)
-        return tuple(
-            f"rewrite (_ : {one} = {other}); last by places."
-            for one, other in pairs
-            if one != other
-        ), places
-
-    def of_state(self, rule: r.Entry, env: Env, left: str, known: str, meant: Equation) -> Equation:
-        """An entry of a state, which is that of its closed form."""
-        moved, places = self.moved_places((rule.head, rule.row, rule.column), env)
-        words = " ".join(f"{place} ltac:(lia)" for place in places)
-        script = (*moved, f"same_sizes ({known} {words}).")
-        return self.chain(Equation(left, meant.left, script), meant)
-
-    def induced(self, name: str, states: Recurrence) -> MatrixExpr:
-        with self.framed() as inside:
-            closed = super().induced(name, states)
-        if name not in {one.name for one in self.inductions}:
-            (found,) = inside
-            before, known = self.states[name, closed], self.fresh("is")
-            self.states[name, closed] = known
-            places = {ROW: variable("#i"), COLUMN: variable("#j"), HEAD: variable("#t")}
-            value = self.rule_text(r.rule_of(closed, ROW, COLUMN), places)
-            self.inductions.append(Induction(name, value, found, before, known))
-        return closed
-
-    def inherits(self, closed: MatrixExpr, states: Recurrence, t: Form, i: Form, j: Form) -> None:
-        if closed in self.recurrences:
-            raise Refused("states without a closed form have no proof in Rocq yet")
-        name = str(states.letter)
-        if (name, closed) not in self.states:
-            self.states[name, closed] = self.fresh("before")
-        super().inherits(closed, states, t, i, j)
 
     def of_hidden(self, left: str, poly: Poly | None, inside: list[Equation]) -> Equation:
         """A sum with what may be −∞."""
