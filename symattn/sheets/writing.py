@@ -145,7 +145,7 @@ def starter(
         "variant": f"The same as {same}{''.join(said)}" if said else "",
         "heads": "How many heads there are.",
         "kv_heads": "How many heads the keys and values have.",
-        next(iter(labels)): "Names of rows, shown beside the matrices; they change no number.",
+        next(iter(labels), ""): "Names of rows, shown beside the matrices; they change no number.",
         **{key: _comment(inputs[key], evaluation) for key in given},
     }
     booleans = {key: _booleans(given[key]) for key in given if inputs[key].boolean}
@@ -183,6 +183,8 @@ def _labels(spec: Attention | None, evaluation: Evaluation) -> dict[str, object]
     sizes = evaluation.sizes
     if spec is not None and spec.source in ("cross", "separate"):
         return {"key_tokens": [*islice(cycle(_OTHERS), sizes[m])]}
+    if n not in sizes:  # the tokens stand in chunks
+        return {}
     labels: dict[str, object] = {"tokens": [*islice(cycle(_TOKENS), sizes[n])]}
     if spec is not None and spec.cache:
         labels["past_tokens"] = [*islice(cycle(("once", "upon")), sizes[p])]
@@ -198,7 +200,7 @@ def _comment(item: Input, evaluation: Evaluation) -> str:
     each = ""
     if item.per_head:
         whole = item.heads(evaluation.sizes) == evaluation.sizes.get(h)
-        each = f", one for each {'head' if whole else 'group of heads'}"
+        each = f", one for each {item.each or ('head' if whole else 'group of heads')}"
     shape = letters if letters == numbers else f"{letters} = {numbers}"
     said = f"{item.meaning or item.title}{each}".removeprefix(", ")
     return ": ".join(filter(None, (item.letter, said, shape)))
