@@ -342,7 +342,9 @@ class Entmax15(_AboveThreshold):
     adjoint_source = "Peters, Niculae, Martins 2019, section 3.3"
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        return r.Power(self._excess(i, j, lambda score: r.Over(score, r.Const(sympy.Integer(2)))), 2)
+        return r.Power(
+            self._excess(i, j, lambda score: r.Over(score, r.Const(sympy.Integer(2)))), 2
+        )
 
     def _spell(self, speller: Speller) -> Tree:
         name = t.Script(t.Ident("entmax", roman=True), t.Num("1.5"))
