@@ -52,7 +52,7 @@ Verdict = Literal[
 #: Small sizes at which entries are compared where none are given, no two the same.
 _SIZES: Mapping[str, int] = {
     "n": 3, "m": 4, "d_k": 2, "d_v": 3, "d_model": 4, "d_mem": 3, "d_r": 2, "d_out": 3,
-    "p": 2, "h": 2, "g": 1,
+    "p": 2, "h": 2, "g": 2,
 }  # fmt: skip
 
 #: The largest whole number in a program that is taken for all sizes.
@@ -132,9 +132,7 @@ def prove_program(
             return replace(common, verdict="different", found=found)
         if found.kind in ("changes", "random"):
             return replace(common, reason=found.message)
-        given = sizes_of(subject.derivation(), subject.spec, {**_SIZES, **(sizes or {})})
-        if subject.tied and {"d_k", "d_v"} <= {*given}:
-            given["d_v"] = given["d_k"]
+        given = _sizes(subject, sizes or {})
         try:
             shown = _at_sizes(run, target, subject, given)
         except Differing as differing:
@@ -153,6 +151,15 @@ def prove_program(
         chosen = {*shown} - {*(sizes or {})}
         which: Verdict = "equal at the sizes tried" if chosen else "equal at the sizes given"
         return replace(common, verdict=which, sizes=shown)
+
+
+def _sizes(subject: Subject, said: Mapping[str, int]) -> dict[str, int]:
+    """The sizes at which entries are compared: those said, and small ones; two heads a group."""
+    usual = {**_SIZES, **({} if subject.spec.kv_heads is None else {"h": 4})}
+    sizes = sizes_of(subject.derivation(), subject.spec, {**usual, **said})
+    if subject.tied and {"d_k", "d_v"} <= {*sizes}:
+        sizes["d_v"] = sizes["d_k"]
+    return sizes
 
 
 def _real() -> Iterator[Property]:
@@ -226,27 +233,21 @@ def _at_sizes(
     tape = _Tape(json.loads(asked_of(run, taped, Taping(target, call), subject.name)))
     for numbers in (first, second):
         _hold(subject, derivation.evaluate(**numbers), numbers, ids, tape)
-    values = tape.terms()
-    returned = subject.returned(tape.answer, evaluation)
     given = {item.letter: _letters(ids[item.name]) for item in derivation.inputs}
-    number = tape.floats(_by_name(ids, first))
-    for letter, places in returned.items():
-        step = evaluation.item(letter)
-        own = ending_with(derivation, step.name)
-        wanted = Side(own).value(given, TERMS, used)
-        own_places = places.numbers.astype(int).reshape(-1)
-        entries = [values(tape.returned[place]) for place in own_places]
-        flat = np.broadcast_to(np.asarray(wanted, object), places.numbers.shape).reshape(-1)
-        floats = np.array([number(tape.returned[place]) for place in own_places])
-        true = np.asarray(evaluation.array(letter)).reshape(-1)
-        if not _near(floats, true).all():
-            raise Differing(f"its numbers of {step.name} are others than those of the attention")
-        for mine, one in zip(entries, flat, strict=True):
-            if not mine.equals(term(one)):
-                raise SymattnError(
-                    f"no proof was found: an entry of {step.name} has another form, with the same "
-                    "numbers wherever it was tried"
-                )
+    value, number = tape.terms(), tape.floats(_by_name(ids, first))
+    for letter, places in subject.returned(tape.answer, evaluation).items():
+        name = evaluation.item(letter).name
+        true = Side(ending_with(derivation, name)).value(given, TERMS, used)
+        mine = [tape.returned[place] for place in places.numbers.astype(int).flat]
+        floats = np.array([number(one) for one in mine])
+        if not _near(floats, np.asarray(evaluation.array(letter)).reshape(-1)).all():
+            raise Differing(f"its numbers of {name} are others than those of the attention")
+        wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape).flat
+        if not all(value(one).equals(term(x)) for one, x in zip(mine, wanted, strict=True)):
+            raise SymattnError(
+                f"no proof was found: an entry of {name} has another form, with the same numbers "
+                "wherever it was tried"
+            )
     return {symbol.name: size for symbol, size in used.items()}
 
 

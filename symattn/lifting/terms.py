@@ -124,7 +124,7 @@ class Term:
         return "−∞" if self.lowest else frozenset(self.terms.items())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Term) and self.key == other.key
+        return self is other or (isinstance(other, Term) and self.key == other.key)
 
     def __hash__(self) -> int:
         return hash(self.key)
