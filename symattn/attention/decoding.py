@@ -85,12 +85,7 @@ def decode(
     if not PASTS & set(given):
         spec = replace(spec, cache=False)  # the first token starts the cache
     plan = spec.settled(given)
-    if "memory" in plan.facts:
-        raise SymattnError(
-            "chunks: the keys of cross-attention come from another sequence, which is there from "
-            "the start; leave chunks out"
-        )
-    _check_positions(plan)
+    _check_cut(plan)
     over = replace(plan, cache=True)
     check_meaning(over)
     derivation = spec.derivation(given, sizes=sizes, labels=labels, title=title)
@@ -178,8 +173,13 @@ def _kept_of(cached: Derivation) -> tuple[_Kept, ...]:
     return tuple(out)
 
 
-def _check_positions(plan: Plan) -> None:
-    """Positions that are given, and frequencies by the length, are of all tokens at once."""
+def _check_cut(plan: Plan) -> None:
+    """Refuse what is of all tokens at once: another sequence, given positions, a length."""
+    if "memory" in plan.facts:
+        raise SymattnError(
+            "chunks: the keys of cross-attention come from another sequence, which is there from "
+            "the start; leave chunks out"
+        )
     if {"ids", "caches"} & plan.facts:
         raise SymattnError(
             "chunks: rotary positions that are given, or tables of cosines and sines, are not "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sympy
@@ -159,6 +160,7 @@ class Plan(Changed):
     def _rotation(self) -> dict[str, bool]:
         """The facts of a rotation: whole in one step, or by angles or caches that are steps."""
         options = self.rotary or {}
+        axes = len(sections_of(options)) or 1
         stepwise, caches = bool(STEPWISE & {*options}), bool(options.get("caches"))
         kind = dict(options.get("scaling", ())).get("rope_type", "default")
         return {
@@ -167,27 +169,15 @@ class Plan(Changed):
             "caches": caches,
             "angles": stepwise and not caches,
             "frequencies-given": bool(options.get("frequencies")),
-            "ids": bool(options.get("position_ids")) or self.axes > 1,
+            "ids": bool(options.get("position_ids")) or axes > 1,
             "ramp": kind in ("llama3", "yarn"),
             "divisors": kind == "longrope",
             "scaling": kind != "default",
             "by-length": kind in ("dynamic", "longrope"),
             "proportional": kind == "proportional",
-            "axes": self.axes > 1,
+            "axes": axes > 1,
             "apart": self.cache or self.source in ("given", "cross"),
         }
-
-    @property
-    def axes(self) -> int:
-        """How many positions a rotation gives each token."""
-        return len(self.sections) or 1
-
-    @property
-    def sections(self) -> tuple[int, ...]:
-        """How many pairs turn along each axis of positions; none where there is one axis."""
-        options = self.rotary or {}
-        said = options.get("sections", dict(options.get("scaling", ())).get("mrope_section"))
-        return tuple(said or ())
 
     @property
     def decoupled(self) -> bool:
@@ -210,3 +200,9 @@ class Plan(Changed):
     def scales_both(self) -> bool:
         """Whether queries and keys are scaled, rather than their scores."""
         return bool(self.scale == BOTH_SCALE.subs(d_k, self.width))
+
+
+def sections_of(options: Mapping[str, Setting]) -> tuple[int, ...]:
+    """How many pairs of a rotation turn along each axis; none where there is one axis."""
+    said = options.get("sections", dict(options.get("scaling", ())).get("mrope_section"))
+    return tuple(said or ())

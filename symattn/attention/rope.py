@@ -20,6 +20,7 @@ from symattn.arguments import choice, flag, instance, whole
 from symattn.arithmetic.proof import ordered
 from symattn.arithmetic.reading import read_number
 from symattn.attention.builder import Builder
+from symattn.attention.plan import sections_of
 from symattn.attention.words import Word
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.arguments import Setting
@@ -197,7 +198,7 @@ def check(options: Mapping[str, Setting]) -> None:
         if option in said and idle is not None:
             raise SymattnError(f"positions: {option} leaves nothing to {idle}; leave {idle} out")
     kind = scaling.get("rope_type", "default")
-    sections = options.get("sections", scaling.get("mrope_section", ()))
+    sections = sections_of(options)
     rules: tuple[tuple[bool, str], ...] = (
         ("layout" in said and not sections, "layout: say sections, which it lays out"),
         (
@@ -258,7 +259,7 @@ class Rope:
         self.options = dict(b.plan.rotary or {})
         self.scaling: dict[str, Any] = dict(self.options.get("scaling", ()))
         self.kind: str = self.scaling.get("rope_type", "default")
-        self.sections: tuple[int, ...] = b.plan.sections
+        self.sections = sections_of(self.options)
         turns = "interleaved" if self.scaling.get("mrope_interleaved") else "blocks"
         self.layout = self.options.get("layout", turns)
 

@@ -161,10 +161,7 @@ def places(
                 sign = 1 if isinstance(part, sympy.Max) else -1
                 return _folded(lambda a, b: (a + b + sign * abs(a - b)) // 2, map(value, args))
             case sympy.Le():
-                left, right = map(value, args)
-                if not any(hasattr(side, "shape") for side in (left, right)):  # sizes alone
-                    left = arithmetic.rows(rows) * 0 + left
-                return left <= right
+                return _at_most(arithmetic.rows(rows), *map(value, args))
             case sympy.Eq():
                 return value(args[0]) == value(args[1])
             case sympy.And():
@@ -178,6 +175,13 @@ def places(
     out = value(formula)
     whole = out if hasattr(out, "shape") else arithmetic.rows(rows) * 0 + out
     return arithmetic.broadcast(whole, rows, columns)
+
+
+def _at_most(rows: Any, left: Any, right: Any) -> Any:
+    """Where left ≤ right; of sizes alone in every row."""
+    if not any(hasattr(side, "shape") for side in (left, right)):
+        left = rows * 0 + left
+    return left <= right
 
 
 def _folded(operation: Callable[[Any, Any], Any], parts: Any) -> Any:

@@ -465,15 +465,8 @@ class Turned(Node):
         return PairDot(self.matrix, upstream, pairs, place == 2, *self.args[3:])
 
     @classmethod
-    def _compute(
-        cls,
-        arithmetic: Arithmetic,
-        matrix: Array,
-        cos: Array,
-        sin: Array,
-        interleaved: Operand,
-        first: Operand,
-    ) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        matrix, cos, sin, interleaved, first = args
         return rotated(arithmetic, matrix, cos, sin, PAIRINGS[int(interleaved)], first)
 
 
@@ -532,16 +525,8 @@ class PairDot(Node):
         )
 
     @classmethod
-    def _compute(
-        cls,
-        arithmetic: Arithmetic,
-        one: Array,
-        other: Array,
-        pairs: Operand,
-        crossed: Operand,
-        interleaved: Operand,
-        first: Operand,
-    ) -> Array:
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        one, other, pairs, crossed, interleaved, first = args
         step, away = (2, sympy.S.One) if interleaved else (1, pairs)
 
         def columns(matrix: Array, start: sympy.Expr) -> Array:

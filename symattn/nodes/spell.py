@@ -27,6 +27,7 @@ from symattn.notation.options import Notation, Typed, index_row, sums_of
 from symattn.notation.tree import Tree
 
 _E = t.Ident("e")
+_MAX = t.Ident("max", roman=True)
 _EXP = t.Ident("exp", roman=True)
 
 
@@ -78,8 +79,7 @@ class Speller:
                 left = t.bracketed(self.scalar(expr.args[0]), t.ATOM)
                 return t.row(left, t.Text(" mod "), self.scalar(expr.args[1]))
             case sympy.Max():
-                parts = map(self.scalar, sorted(expr.args, key=rank))
-                return t.call(t.Ident("max", roman=True), *parts)
+                return t.call(_MAX, *map(self.scalar, sorted(expr.args, key=rank)))
             case sympy.Abs():
                 return t.Fenced(self.scalar(expr.args[0]), "|", "|")
             case r.Nth():
