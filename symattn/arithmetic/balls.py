@@ -70,7 +70,7 @@ class Balls(Arithmetic):
 
         Else a causal mask's first row would have its exact value asked for.
         """
-        seen = ~self.equals(part, 0)
+        seen = ~np.asarray(part == 0, dtype=bool)
         alone = seen & (seen.sum(axis=-1, keepdims=True) == 1)
         return self.where(alone, arb(1), self.divide(part, whole))
 
