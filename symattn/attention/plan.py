@@ -128,7 +128,7 @@ class Plan(Changed):
     @property
     def projections(self) -> frozenset[str]:
         """The letters of the projections that there are."""
-        projected = self.source in ("self", "cross")
+        projected = self.source in ("self", "cross", "separate")
         there = {
             "Q": projected,
             "K": projected and not self.absorbed and self.tie != "query-key",
@@ -176,7 +176,7 @@ class Plan(Changed):
             "by-length": kind in ("dynamic", "longrope"),
             "proportional": kind == "proportional",
             "axes": axes > 1,
-            "apart": self.cache or self.source in ("given", "cross"),
+            "apart": self.cache or self.source in ("given", "cross", "separate"),
         }
 
     @property
