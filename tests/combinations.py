@@ -406,7 +406,9 @@ def inputs_of(spec: Mapping[str, Any], derivation: Derivation) -> dict[str, Any]
     rng = random.Random(name_of(spec))
     sizes = sizes_of(spec)
     positive = spec.get("normaliser") == "sum"
-    tame = spec.get("feature_map") == "exp"  # a tanh of e^(e^x) is 1 to thousands of digits
+    # a tanh of e^(e^x) is 1 to thousands of digits; keys whose scores are all capped are tied
+    capped = bool(spec.get("soft_cap")) and "top-k" in json.dumps(spec.get("mask"))
+    tame = spec.get("feature_map") == "exp" or capped
     out: dict[str, Any] = {}
     for item in derivation.inputs:
         rows, columns = (
