@@ -204,11 +204,6 @@ class Derivation:
         """What each step costs, and all together, as formulas of the sizes.
 
         Raises `CannotSpell` for a formula that cannot be followed over sizes.
-
-        >>> from symattn import variant
-        >>> scores, *_ = variant("scaled-dot-product").derivation().costs
-        >>> scores.multiplications, scores.kept, scores.sequence
-        (d_k*m*n, m*n, 1)
         """
         return costs_of(self.inputs, self.steps)
 
