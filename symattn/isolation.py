@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import math
 import os
 import pickle
@@ -227,7 +226,6 @@ def serve(keeps: bool, modules: list[str]) -> None:
             os.dup2(silent, stream)
         for module in modules:
             import_module(module)
-        gc.freeze()  # nearly all that imports make stays
         with contextlib.suppress(EOFError, ConnectionError):
             _answer(_received_from(asked, keeps), answers)
 
