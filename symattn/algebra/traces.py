@@ -436,9 +436,9 @@ class Tracer(Choosing):
 
     def induced(self, name: str, states: MatrixExpr) -> MatrixExpr:
         why = ""
-        letters = [one.name.removesuffix("⁽⁾") for one in self.recurrences]
-        states_ = [Head(sympy.MatrixSymbol(one, *states.shape), HEAD) for one in (*letters, name)]
-        for closed in chain(closed_forms(states), states_):
+        letters = [str(earlier.letter) for earlier, _ in self.recurrences.values()]
+        opaque = [Head(sympy.MatrixSymbol(one, *states.shape), HEAD) for one in (*letters, name)]
+        for closed in chain(closed_forms(states), opaque):
             self.proposed.append(closed)
             mark = self._mark()
             try:

@@ -133,15 +133,20 @@ def along(pair: tuple[str, Form], one: Equation) -> Equation:
     return Equation(left, right, script if one.script else ())
 
 
+def along_text(word: str, size: str, name: str, body: str) -> str:
+    """What is taken along an index below a size: a sum (sumto), or the largest (largest)."""
+    return f"{word} {size} (fun {identifier(name)} => {body})"
+
+
 def largest_text(pair: tuple[str, Form], body: str, places: Places | None = None) -> str:
     """The largest along an index; places are put in for indices in its range."""
-    return f"largest {nat(pair[1], places)} (fun {identifier(pair[0])} => {body})"
+    return along_text("largest", nat(pair[1], places), pair[0], body)
 
 
 def summed_text(bound: Sequence[tuple[str, Form]], body: str, places: Places | None = None) -> str:
     """Σ over indices, the last one innermost; places are put in for indices in their ranges."""
     for name, size in reversed(bound):
-        body = f"sumto {nat(size, places)} (fun {identifier(name)} => {body})"
+        body = along_text("sumto", nat(size, places), name, body)
     return body
 
 

@@ -18,7 +18,13 @@ from symattn.algebra.certificate import Checker
 from symattn.algebra.forms import Env, Refused, linear, variable
 from symattn.algebra.rocq.comments import Comments
 from symattn.algebra.rocq.divisors import Divisor
-from symattn.algebra.rocq.equations import Induction, largest_text, product_text, summed_text
+from symattn.algebra.rocq.equations import (
+    Induction,
+    along_text,
+    largest_text,
+    product_text,
+    summed_text,
+)
 from symattn.algebra.rocq.terms import (
     FUNCTIONS,
     SIGNS,
@@ -211,7 +217,7 @@ class Spelling(Checker):
                 new = f"#b{depth}"
                 text = self.rule_text(body, {**env, index: variable(new)}, False, depth + 1)
                 word = "sumto" if isinstance(rule, r.Total) else "largest"
-                return f"{word} {self.index_text(size, env)} (fun {identifier(new)} => {text})"
+                return along_text(word, self.index_text(size, env), new, text)
             case r.OfRow(name):
                 raise Refused(f"{name} of a row has no term in Rocq yet")
             case r.Cases(value=value, otherwise=otherwise):
