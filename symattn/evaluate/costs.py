@@ -44,7 +44,7 @@ def costs_of(inputs: Sequence[Item], steps: Sequence[Step]) -> tuple[Cost, ...]:
     ways: dict[str, sympy.Expr] = {}
     for step, cost in zip(steps, costs, strict=True):
         before = [ways[letter] for letter in step.operands if letter in ways]
-        ways[step.letter] = cost.sequence + (_longest(before) if before else 0)
+        ways[step.letter] = cost.sequence + (sympy.Max(*before) if before else 0)
     last = ways[steps[-1].letter] if steps else sympy.S.Zero
     multiplications = sympy.Add(*(cost.multiplications for cost in costs))
     kept = sympy.expand(sympy.Add(*(cost.kept for cost in costs)))
@@ -101,9 +101,3 @@ def _own(x: Recorded) -> sympy.Expr:
         case "multiply" | "divide" | "whole power" if not x.positional:
             return entries
     return sympy.S.Zero
-
-
-def _longest(ways: Sequence[sympy.Expr]) -> sympy.Expr:
-    """The longest of several ways; of sizes that say nothing of one another, the larger."""
-    first, *others = dict.fromkeys(ways)
-    return sympy.Max(first, *others) if others else first
