@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from symattn.documents.pictures.png import plot
     from symattn.errors import SymattnError
     from symattn.language.spec import derivation
+    from symattn.lifting.lift import lift
     from symattn.notation.latex import latex
     from symattn.notation.mathml import mathml
     from symattn.notation.text import text
@@ -50,6 +51,7 @@ _PUBLIC = {
     "symattn.documents.pictures.png": "plot",
     "symattn.errors": "SymattnError",
     "symattn.language.spec": "derivation",
+    "symattn.lifting.lift": "lift",
     "symattn.notation.latex": "latex",
     "symattn.notation.mathml": "mathml",
     "symattn.notation.text": "text",
@@ -82,6 +84,7 @@ __all__ = [
     "document",
     "equal",
     "latex",
+    "lift",
     "mathml",
     "plot",
     "prove",

@@ -16,7 +16,7 @@ from tests.combinations import SIZES, Reference, choices_of
 Array = NDArray[Any]
 
 #: Inputs that nothing is differentiated by.
-FIXED = ("allowed", "one_hot", "mask")
+FIXED = ("allowed", "one_hot", "mask", "index_scores")
 
 
 def concrete(spec: Attention) -> Attention:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 
 from symattn import Attention, Derivation, SymattnError
 from symattn.attention.plan import DEFAULT_SCALE
-from tests.positions import position_bucket, waves
+from tests.positions import frequencies, pair_axes, position_bucket, waves
 
 Array: TypeAlias = NDArray[Any]
 Spec: TypeAlias = dict[str, Any]
@@ -35,12 +36,24 @@ Choice: TypeAlias = tuple[str, int]
 
 #: The choices of each axis, the usual one first.
 AXES: Mapping[str, tuple[Any, ...]] = {
-    "source": ("self", "given", "cross", "bare"),
+    "source": ("self", "given", "cross", "separate", "bare"),
     "embedded": (False, True),
     "tie": (None, "query-key", "key-value"),
     "latent": (False, True, "absorbed"),
     "query_latent": (False, True),
-    "projection_bias": (None, True),
+    "projection_bias": (None, True, ["Q", "K", "V"], ["O"], ["G"]),
+    "norm": (
+        None,
+        "rms",
+        {"rms": {"eps": "1/3", "gain": True, "joined": True}},
+        {"layer": {"eps": "1/4", "gain": "head", "shift": "head"}},
+        {"l2": {"eps": "1/2", "gain": "one-plus", "rotated": True}},
+        {"Q": "l2", "K": {"rms": {"eps": 1, "shift": True, "joined": True, "rotated": True}}},
+        {"Q_latent": "rms", "latent": {"layer": {"eps": 1, "gain": "one-plus", "shift": True}}},
+        {"V": {"rms": {"eps": 1}}, "output": {"rms": {"eps": 1, "gain": True}}},
+        {"V": {"l2": {"eps": 1, "joined": True}}, "output": {"layer": {"eps": 2, "joined": True}}},
+        {"concat": {"rms": {"eps": "1/5", "gain": True}}},
+    ),
     "positions": (
         None,
         "sinusoidal",
@@ -50,8 +63,21 @@ AXES: Mapping[str, tuple[Any, ...]] = {
         {"rotary": {"dims": 2, "start": 1}},
         {"rotary": {"pairing": "half", "dims": 2, "base": 100}},
         {"sinusoidal": {"base": 100, "start": 2}},
+        {"learned": {"values": False}},
         {"rotary": {"decoupled": True}},
         {"rotary": {"decoupled": True, "pairing": "half", "base": 100, "start": 1}},
+        {
+            "rotary": {
+                "pairing": "half",
+                "scaling": {
+                    **{"rope_type": "llama3", "factor": 2, "low_freq_factor": 1},
+                    **{"high_freq_factor": 4, "original_max_position_embeddings": 8},
+                },
+            }
+        },
+        {"rotary": {"sections": [1, 1], "layout": "interleaved"}},
+        {"rotary": {"caches": True, "pairing": "half"}},
+        {"rotary": {"frequencies": True, "dims": 2, "part": "last", "start": 1}},
     ),
     "cache": (False, True),
     "score": ("dot", "cosine", "general", "additive", "distance", "shaw", "transformer-xl"),
@@ -82,6 +108,12 @@ AXES: Mapping[str, tuple[Any, ...]] = {
         {"strided": 2},
         {"global": [1, 3]},
         {"documents": [1, 2, 1]},
+        {"chunk": 2},
+        {"window-2d": [2, 2]},
+        {"causal": -1},
+        {"top-k": 2},
+        {"index-top-k": 1},
+        ["causal", {"top-k": 2}],
         ["causal", "boolean"],
         ["additive", {"padding": 3}],
         ["causal", {"boolean": "head"}],
@@ -94,12 +126,14 @@ AXES: Mapping[str, tuple[Any, ...]] = {
         "sum",
         "sigmoid",
         "sparsemax",
+        "entmax15",
         "hardmax",
         "none",
     ),
     "unfold": (False, True, "plain"),
     "heads": (None, 2, 4, 1, "h"),
     "kv_heads": (None, 1, 2, "g"),
+    "output_gate": (None, "sigmoid", "silu", {"sigmoid": {"headwise": True}}, "softplus"),
     "output_projection": (None, True),
     "output_form": ("concat", "sum"),
 }
@@ -120,7 +154,17 @@ _BASES: tuple[Mapping[str, Any], ...] = (
 CRASH = "crash: "
 
 SIZES = {
-    **{"n": 3, "m": 4, "p": 2, "d_model": 4, "d_mem": 3, "d_k": 4, "d_v": 2, "d_out": 3},
+    **{
+        "n": 3,
+        "m": 4,
+        "p": 2,
+        "d_model": 4,
+        "d_mem": 3,
+        "d_val": 5,
+        "d_k": 4,
+        "d_v": 2,
+        "d_out": 3,
+    },
     **{"d_c": 2, "d_cq": 3, "d_r": 2, "d_a": 2, "n_clip": 1, "n_vocab": 3},
 }
 
@@ -288,6 +332,40 @@ def _filled(
     return out
 
 
+def random_spec(rng: random.Random, usual: float = 0.6) -> Spec:
+    """A choice on every axis, the usual one so often: thousands hold most pairs and triples."""
+    chosen = {
+        axis: 0 if rng.random() < usual else rng.randrange(len(values))
+        for axis, values in AXES.items()
+    }
+    return spec_of(chosen)
+
+
+def outcome(spec: Spec) -> str:
+    """What becomes of a spec: "computed", "refused", "no value", or what is wrong with it.
+
+    What is computed is held against `Reference`, and NumPy's numbers against the proven ones.
+    """
+    reason = refusal({axis: AXES[axis].index(value) for axis, value in spec.items()})
+    if reason is not None:
+        is_line = re.fullmatch(r"[a-z_]+: [^\n]{10,160}", reason) and not reason.startswith(CRASH)
+        return "refused" if is_line else f"refused badly: {reason}"
+    derivation = derived(spec)
+    given = inputs_of(spec, derivation)
+    evaluation, last = derivation.evaluate(**given), derivation.names[-1]
+    try:
+        expected = Reference(spec, given).result()
+    except NoValueError:
+        return "no value"
+    found = evaluation[last].array
+    if derivation[last].per_head:
+        found = np.concatenate(list(found), axis=-1)
+    if not np.allclose(found, expected, rtol=1e-9, atol=1e-9):
+        return f"off by {abs(found - expected).max()}"
+    check = evaluation.check()
+    return "computed" if check else f"NumPy is not held: {check.first_wrong}"
+
+
 # ---- numbers to put in -------------------------------------------------------------------------
 
 
@@ -328,7 +406,9 @@ def inputs_of(spec: Mapping[str, Any], derivation: Derivation) -> dict[str, Any]
     rng = random.Random(name_of(spec))
     sizes = sizes_of(spec)
     positive = spec.get("normaliser") == "sum"
-    tame = spec.get("feature_map") == "exp"  # a tanh of e^(e^x) is 1 to thousands of digits
+    # a tanh of e^(e^x) is 1 to thousands of digits; keys whose scores are all capped are tied
+    capped = bool(spec.get("soft_cap")) and "top-k" in json.dumps(spec.get("mask"))
+    tame = spec.get("feature_map") == "exp" or capped
     out: dict[str, Any] = {}
     for item in derivation.inputs:
         rows, columns = (
@@ -408,10 +488,14 @@ class Reference:
 
     def result(self) -> Any:
         """The last matrix; heads that are not joined yet stand side by side all the same."""
-        heads = [self._head(head) for head in range(self._heads)]
+        weighted = [self._head(head) for head in range(self._heads)]
+        heads = [
+            self._gated(self._normed("output", weighted.__getitem__, k), k)
+            for k in range(self._heads)
+        ]
         if self.spec.get("output_form") == "sum":
             return sum(out @ self._of("W_O", k) for k, out in enumerate(heads)) + self._bias("b_O")
-        joined = self.xp.concatenate(heads, 1)
+        joined = self._normed("concat", lambda _: self.xp.concatenate(heads, 1))
         if self.spec.get("output_projection"):
             return joined @ self._of("W_O") + self._bias("b_O")
         return joined
@@ -472,11 +556,20 @@ class Reference:
             x = x + self.xp.asarray(waves(places, x.shape[1], options.get("base", 10000)))
         return x
 
+    def _unplaced(self) -> Any:
+        """The tokens that values are made of, of which the positions may be left out."""
+        _, options = _named(self.spec.get("positions"))
+        if options.get("values", True):
+            return self._tokens()
+        return self._of("one_hot") @ self._of("E") if self.spec.get("embedded") else self._of("X")
+
     def _sequences(self) -> tuple[Any, Any]:
         """What queries are projected from, and keys."""
         x = self._tokens()
         memory = self._of("memory") if "memory" in self.given else x
-        return (x @ self._of("W_DQ") if self.spec.get("query_latent") else x), memory
+        if not self.spec.get("query_latent"):
+            return x, memory
+        return self._normed("Q_latent", lambda _: x @ self._of("W_DQ")), memory
 
     def _projected(self, name: str, x: Any, which: int) -> Any:
         return x @ self._of(f"W_{name}", which) + self._bias(f"b_{name}", which)
@@ -496,33 +589,66 @@ class Reference:
             query, key = self._of("Q", head), self._of("K", group)
             value = key if tie == "key-value" else self._of("V", group)
         elif spec.get("source") == "bare":
-            query = key = value = self._tokens()
+            query = key = self._tokens()
+            value = self._unplaced()
         else:
             x, memory = self._sequences()
             query = self._projected("Q", x, head)
-            memory = self._after("latent_past", memory @ self._of("W_D")) if latent else memory
+            if latent:
+                rows = self._after("latent_past", memory @ self._of("W_D"))
+                memory = self._normed("latent", lambda _: rows)
             key = query if tie == "query-key" else self._projected("K", memory, group)
+            if "memory_V" in self.given:
+                memory = self._of("memory_V")
+            elif "memory" not in self.given and not latent:
+                memory = self._unplaced()
             value = key if tie == "key-value" else self._projected("V", memory, group)
         if latent:
             return query, key, value
         key = self._after("K_past", key, head if tie == "query-key" else group)
         return query, key, key if tie == "key-value" else self._after("V_past", value, group)
 
+    def _normed(
+        self, name: str, made: Callable[[int], Any], head: int = 0, rotated: bool = False
+    ) -> Any:
+        """What is made for a head, its rows normalised if they are at this place."""
+        kind, options = _norms(self.spec.get("norm")).get(name, ("", {}))
+        if not kind or bool(options.get("rotated")) is not rotated:
+            return made(head)
+        own = name in ("K", "V") and (name, self.spec.get("tie")) != ("K", "query-key")
+        share = self._heads // self._groups if own else 1
+        rows, place, width = made(head), head // share, made(head).shape[1]
+        if options.get("joined"):
+            rows = self.xp.concatenate([made(k) for k in range(0, self._heads, share)], 1)
+        if kind == "layer":
+            rows = rows - (rows.sum(-1) / rows.shape[1])[:, None]
+        square = (rows * rows).sum(-1) / (1 if kind == "l2" else rows.shape[1])
+        root = self.xp.sqrt(square + float(Fraction(options.get("eps", 0))))[:, None]
+        if not plain(root).all():
+            raise NoValueError
+        out = rows / root
+        if options.get("joined"):
+            out = out[:, place * width : (place + 1) * width]
+        if options.get("gain"):
+            out = out * (self._of(f"gain_{name}", place) + (options["gain"] == "one-plus"))
+        return out + self._bias(f"shift_{name}", place)
+
+    def _gated(self, rows: Any, head: int) -> Any:
+        """A head's output times its gate."""
+        kind, _ = _named(self.spec.get("output_gate"))
+        if not kind:
+            return rows
+        x = self._tokens() @ self._of("W_G", head) + self._bias("b_G", head)
+        sigmoid = 1 / (1 + self.xp.exp(-x))
+        gates = {"sigmoid": sigmoid, "silu": x * sigmoid, "softplus": self.xp.log1p(self.xp.exp(x))}
+        return rows * gates[kind]
+
     def _head(self, head: int) -> Any:
-        query, key, value = self._vectors(head)
-        scheme, options = _named(self.spec.get("positions"))
-        if scheme == "rotary":
-            turned = (query, key) if not options.get("decoupled") else self._apart(head)
-            first = options.get("start", 0)
-            asked, offered = (
-                self._turned(x, first + past, options)
-                for x, past in zip(turned, (self._past, 0), strict=True)
-            )
-            query, key = (
-                (asked, offered)
-                if turned[0] is query
-                else (self.xp.concatenate(pair, 1) for pair in ((query, asked), (key, offered)))
-            )
+        query, key = (
+            self._normed(name, _picked(self._compared, at), head, rotated=True)
+            for at, name in enumerate("QK")
+        )
+        value = self._normed("V", _picked(self._vectors, 2), head)
         kind = self.spec.get("feature_map")
         if kind is not None:
             query, key = self._features(query, kind), self._features(key, kind)
@@ -533,23 +659,70 @@ class Reference:
             out = bound * self.xp.tanh(out / bound)
         return self._weights(out + self._positional(tuple(out.shape), head), head) @ value
 
+    def _compared(self, head: int) -> tuple[Any, Any]:
+        """Queries and keys of one head, turned where they are."""
+        query, key = (
+            self._normed(name, _picked(self._vectors, at), head) for at, name in enumerate("QK")
+        )
+        scheme, options = _named(self.spec.get("positions"))
+        if scheme == "rotary":
+            turned = (query, key) if not options.get("decoupled") else self._apart(head)
+            first = options.get("start", 0)
+            apart = self.spec.get("cache") or self.spec.get("source") in ("given", "cross")
+            asked, offered = (
+                self._turned(x, self._waves(len(x), first + past, options, which))
+                for x, past, which in zip(
+                    turned, (self._past, 0), ("query", "key" if apart else "query"), strict=True
+                )
+            )
+            query, key = (
+                (asked, offered)
+                if turned[0] is query
+                else (self.xp.concatenate(pair, 1) for pair in ((query, asked), (key, offered)))
+            )
+        return query, key
+
     def _apart(self, head: int) -> tuple[Any, Any]:
         """DeepSeek-V2, eq. 14 and 15: what carries the positions alone, before it is turned."""
         x, memory = self._sequences()
         return x @ self._of("W_QR", head), self._after("K_position_past", memory @ self._of("W_KR"))
 
-    def _turned(self, x: Any, first: int, options: Mapping[str, Any]) -> Any:
-        """Each row times a matrix of its own: block-diagonal rotations."""
-        rows, width = x.shape
+    def _waves(
+        self, rows: int, first: int, options: Mapping[str, Any], which: str
+    ) -> tuple[Any, Any, Mapping[str, Any]]:
+        """The cosine and the sine of every row and pair, and how the pairs lie."""
+        if options.get("caches"):
+            return self._of(f"{which}_cos"), self._of(f"{which}_sin"), options
+        width = self._rotary_width(options)
         dims = options.get("dims", width)
-        turns = np.tile(np.eye(width), (rows, 1, 1))
-        for row, pair in np.ndindex(rows, dims // 2):
+        scaling = options.get("scaling", {})
+        thetas, factor = frequencies(dims, options.get("base", 10000), scaling, rows + first)
+        theta = self._of("frequencies")[0] if "frequencies" in options else self.xp.asarray(thetas)
+        if "sections" in options:
+            places = self._of("position_ids" if which == "query" else "key_position_ids")
+            axes = pair_axes(options["sections"], options.get("layout", "blocks"))
+            angles = self.xp.stack([places[:, axis] for axis in axes], 1) * theta
+        else:
+            angles = self.xp.asarray(np.arange(rows) + float(first))[:, None] * theta
+        return factor * self.xp.cos(angles), factor * self.xp.sin(angles), options
+
+    def _rotary_width(self, options: Mapping[str, Any]) -> int:
+        """How many columns queries have, or their parts that turn."""
+        name = "W_QR" if options.get("decoupled") else "Q" if "Q" in self.given else "W_Q"
+        return int(self._of(name).shape[1])
+
+    def _turned(self, x: Any, waves: tuple[Any, Any, Mapping[str, Any]]) -> Any:
+        """Each row times a matrix of its own: block-diagonal rotations."""
+        width, (cos, sin, options) = x.shape[1], waves
+        pairs = cos.shape[1]
+        begin = width - 2 * pairs if options.get("part") == "last" else 0
+        columns = [x[:, k] for k in range(width)]
+        for pair in range(pairs):
             half = options.get("pairing") == "half"
-            a, b = (pair, pair + dims // 2) if half else (2 * pair, 2 * pair + 1)
-            angle = (row + first) * options.get("base", 10000) ** (-2 * pair / dims)
-            turns[row, a, a] = turns[row, b, b] = math.cos(angle)
-            turns[row, a, b], turns[row, b, a] = math.sin(angle), -math.sin(angle)
-        return self.xp.stack([x[row] @ self.xp.asarray(turns[row]) for row in range(rows)])
+            a, b = (pair, pair + pairs) if half else (2 * pair, 2 * pair + 1)
+            c, s, one, other = cos[:, pair], sin[:, pair], x[:, begin + a], x[:, begin + b]
+            columns[begin + a], columns[begin + b] = one * c - other * s, other * c + one * s
+        return self.xp.stack(columns, 1)
 
     def _features(self, x: Any, kind: str) -> Any:
         if kind == "exp":
@@ -620,7 +793,8 @@ class Reference:
     def _weights(self, logits: Any, head: int) -> Any:
         queries, keys = logits.shape
         hidden = np.zeros((queries, keys), bool)
-        for mask in _listed(self.spec.get("mask")):
+        masks = [mask for mask in _listed(self.spec.get("mask")) if "top-k" not in str(mask)]
+        for mask in masks:
             if _named(mask)[0] == "additive":
                 added = plain(self._of("mask", head))
                 hidden |= np.isneginf(added)
@@ -630,7 +804,25 @@ class Reference:
                     [not self._sees(mask, i + self._past, j, i, head) for j in range(keys)]
                     for i in range(queries)
                 ]
+        hidden |= ~self._chosen(np.where(hidden, -np.inf, plain(logits)), hidden)
         return self._normalised(self._where(hidden, 0 * logits, logits), ~hidden, head)
+
+    def _chosen(self, scores: Array, hidden: Array) -> Array:
+        """Which keys each query keeps: the k best of those that it sees, of equal ones the first.
+
+        Numbers that floats hold apart by rounding alone are equal.
+        """
+        out = np.ones(scores.shape, bool)
+        for mask in _listed(self.spec.get("mask")):
+            name, count = _named(mask)
+            if "top-k" not in name:
+                continue
+            by = scores if name == "top-k" else plain(self._of("index_scores"))
+            by = np.where(hidden, -np.inf, by).round(9)
+            for row, line in zip(out, by, strict=True):
+                order = sorted(range(len(line)), key=lambda j: (-line[j], j))
+                row[order[count:]] = False
+        return out
 
     def _sees(self, mask: Any, i: int, j: int, row: int, head: int) -> bool:
         """Whether the query at position i (in this row) may see the key at position j."""
@@ -640,8 +832,16 @@ class Reference:
                 return any(self._sees(part, i, j, row, head) for part in value)
             case "all":
                 return all(self._sees(part, i, j, row, head) for part in value)
-            case "causal":
-                return j <= i
+            case "causal":  # a number says itself where the rows start
+                return j <= (i if value is True or value == {} else row + value)
+            case "chunk":
+                return j in range(i - i % value, i + 1)
+            case "window-2d":
+                width, side, *shifted = value
+                shift = sum(shifted)
+                one, other = (divmod(place, width) for place in (i, j))
+                pairs = zip(one, other, strict=True)
+                return all((a - shift) // side == (b - shift) // side for a, b in pairs)
             case "window":
                 before, after = (value, value) if isinstance(value, int) else value
                 return i - before <= j <= i + after
@@ -658,6 +858,9 @@ class Reference:
             case "global":
                 return i + 1 in value or j + 1 in value
             case "documents":
+                if "lengths" in value:
+                    lengths = value["lengths"] if isinstance(value, Mapping) else value[1]
+                    value = [k for k, many in enumerate(lengths) for _ in range(many)]
                 return bool(value[i] == value[j])
         raise AssertionError(name)
 
@@ -677,6 +880,8 @@ class Reference:
         found = np.where(seen, plain(logits), -np.inf)
         if kind == "hardmax":
             return xp.asarray(seen * (np.arange(seen.shape[1]) == found.argmax(-1)[:, None]) * 1.0)
+        if kind == "entmax15":
+            return self._entmax15(logits, found)
         if kind == "sparsemax":
             kept = np.array([_nearest_on_simplex(row) > 0 for row in found])
             support = xp.asarray(kept * 1.0)
@@ -691,11 +896,49 @@ class Reference:
         rest = xp.asarray(nothing) if more is None else xp.exp(more - top)
         return powers / (powers.sum(-1)[:, None] + rest)
 
+    def _entmax15(self, logits: Any, found: Array) -> Any:
+        """(z/2 − τ)² of those above τ, which is found from who they are: Σ (z/2 − τ)² = 1."""
+        rows = []
+        for row, line in zip(logits, found, strict=True):
+            level = _square_threshold(line / 2)
+            kept = self.xp.asarray((line / 2 > level) * 1.0)
+            count = max(float((line / 2 > level).sum()), 1.0)
+            half = row / 2
+            mean = (half * kept).sum() / count
+            spread = ((half - mean) ** 2 * kept).sum()
+            rows.append((half - mean + self.xp.sqrt((1 - spread) / count)) ** 2 * kept)
+        return self.xp.stack(rows)
+
+
+def _square_threshold(line: Array) -> float:
+    """The τ with Σ max(0, x − τ)² = 1, found by halving; ∞ for a row of −∞."""
+    if np.isneginf(line).all():
+        return math.inf
+    low, high = float(line.max()) - 1, float(line.max())
+    for _ in range(200):
+        middle = (low + high) / 2
+        above = (np.maximum(line - middle, 0) ** 2).sum() > 1
+        low, high = (middle, high) if above else (low, middle)
+    return high
+
 
 def _named(value: Any) -> tuple[str, Any]:
     if isinstance(value, Mapping):
         return next(iter(value.items()))
     return value or "", {}
+
+
+def _picked(made: Callable[[int], tuple[Any, ...]], at: int) -> Callable[[int], Any]:
+    """One of several things that are made for a head."""
+    return lambda head: made(head)[at]
+
+
+def _norms(value: Any) -> dict[str, tuple[str, Any]]:
+    """The norms by what they are of: queries and keys, where nothing is named."""
+    kinds = ("rms", "layer", "l2")
+    if value and (value in kinds or next(iter(value)) in kinds):
+        value = {"Q": value, "K": value}
+    return {name: _named(norm) for name, norm in (value or {}).items()}
 
 
 def _listed(value: Any) -> Sequence[Any]:
@@ -735,7 +978,14 @@ def choices_of(attention: Attention) -> Spec:
         return value
 
     def named(value: Any) -> Any:
-        return value and {value[0]: dict(value[1])}
+        options = dict(value[1]) if value else {}
+        if "scaling" in options:
+            said = dict(options["scaling"])
+            options["scaling"] = {
+                key: one if isinstance(one, str | tuple) else float(one)
+                for key, one in said.items()
+            }
+        return value and {value[0]: options}
 
     scale: Any = attention.scale
     if scale is None or scale == DEFAULT_SCALE:
@@ -748,6 +998,8 @@ def choices_of(attention: Attention) -> Spec:
         "scale": "d_k^(-1/4)" if getattr(scale, "free_symbols", ()) else scale,
         "positions": named(attention.positions),
         "bias": bias,
+        "norm": {name: named(norm) for name, norm in attention.norm},
+        "output_gate": named(attention.output_gate),
         "mask": [table(pair) for pair in attention.mask],
         "soft_cap": attention.soft_cap and str(attention.soft_cap),
     }

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from symattn import VARIANTS, Variant
+from symattn import VARIANTS, SymattnError, Variant
 from symattn.attention.example import small_inputs
 from tests import ROOT, semantics
 from tests.semantics import Attend
@@ -31,8 +31,8 @@ KEPT = ROOT / "docs" / "explanation" / "engines.json"
 Array = Any
 
 #: The last of these steps or inputs that there is enters the scores, or is mixed.
-_QUERIES = ("Q_joined", "Q_rotated", "Q_absorbed", "Q_unit", "Q", "X")
-_KEYS = ("K_joined", "K_rotated", "K_unit", "K_cached", "K", "latent", "X")
+_QUERIES = ("Q_joined", "Q_rotated", "Q_absorbed", "Q_unit", "Q_normed", "Q", "X")
+_KEYS = ("K_joined", "K_rotated", "K_unit", "K_normed", "K_cached", "K", "latent", "X")
 _VALUES = ("V_cached", "V", "latent", "K", "X")
 _OUT = ("latent_output", "heads", "output")
 
@@ -66,7 +66,10 @@ class Core:
 @cache
 def core(row: Variant, seed: int = 1) -> Core | str:
     """The core of a variant on random numbers, or why no engine can be asked for it."""
-    spec, given = small_inputs(row.spec, tokens=5)
+    try:
+        spec, given = small_inputs(row.spec, tokens=5)
+    except SymattnError:  # a mask says how many tokens there are
+        spec, given = small_inputs(row.spec)
     if spec.normaliser not in ("softmax", "softmax-sink"):
         return WEIGHTS
     random = np.random.default_rng(seed)
@@ -95,8 +98,9 @@ def core(row: Variant, seed: int = 1) -> Core | str:
     if "scaled" in steps:
         place = np.unravel_index(np.abs(scores).argmax(), scores.shape)
         factor = float(array("scaled")[place] / scores[place])
-    bias = array("bias") if "bias" in steps else array("mask") if "mask" in told else None
-    hidden = "masked" in steps and np.isneginf(array("masked"))
+    bias = array("bias") if "bias" in steps | {*told} else array("mask") if "mask" in told else None
+    hiding = next((name for name in ("selected", "masked") if name in steps), None)
+    hidden = hiding is not None and np.isneginf(array(hiding))
     return Core(
         *(q, k, v, factor),
         cap=None if spec.soft_cap is None else float(spec.soft_cap),

@@ -155,6 +155,19 @@ def sparsemax(x: Array) -> Array:
     return out
 
 
+def entmax15(x: Array) -> Array:
+    """Peters, Niculae, Martins (2019): squares of what lies above a threshold, found by halving."""
+    out = np.empty_like(x)
+    for place, row in enumerate(x / 2):
+        low, high = row.max() - 1, row.max()
+        for _ in range(200):
+            middle = (low + high) / 2
+            above = (np.maximum(row - middle, 0) ** 2).sum() > 1
+            low, high = (middle, high) if above else (low, middle)
+        out[place] = np.maximum(row - low, 0) ** 2
+    return out
+
+
 def rotary(x: Array) -> Array:
     """Columns 2t and 2t + 1 of row p turned by the angle p · 10000^(−2t/d)."""
     return turned(x, 10000, x.shape[1], "interleaved")

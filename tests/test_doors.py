@@ -87,6 +87,8 @@ COMMANDS = (
     ("symattn.classroom.preview.preview", "mark --exercise {blank} --preview"),
     ("symattn.cli.completion.Destination.of", "completion zsh"),
     ("symattn.cli.verify._attention", "verify mine.py:attention"),
+    ("symattn.lifting.lift.lift", "derive mine.py:attention"),
+    ("symattn.lifting.proving.prove_program", "prove mine.py:attention causal"),
     ("symattn.pages.checked.with_arrays", "check {right} --claims mine.npz"),
     ("symattn.cli.import_module", "variants"),
     ("click.Command.get_help", "--help"),

@@ -39,6 +39,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("doors",),
     ("isolation",),
     ("verifying", "classroom"),
+    ("lifting",),
     ("testing", "cli", "pytest_plugin", "capturing", "ipython", "mkdocsext", "sphinxext"),
     ("__main__",),
 )

@@ -281,6 +281,10 @@ CASES: tuple[tuple[str, int], ...] = (
     ("examples causal two_heads", 2),
     ("examples --all -o {empty}", 0),
     ("examples -o {empty}", 2),
+    ("derive {mine}:absent", 2),
+    ("derive {right} --shape Q=n,d_k", 2),
+    ("prove {mine}:absent causal", 2),
+    ("prove {mine}:absent", 2),
     ("verify {mine}:absent", 2),  # the others, in processes, are those of test_verify
     ("ladder", 0),
     ("ladder nowhere", 2),

@@ -23,7 +23,7 @@ DIGITS = 60
 
 _TOKEN = re.compile(
     r"\s*(?P<number>\d+(?:\.\d+)?)|\s*(?P<power>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)(?!⁾)"
-    r"|\s*(?P<function>√|(?:tanh|cos|sin|erf|max|argmax|elu|ln|σ|τ)(?![\w^⁽]))"
+    r"|\s*(?P<function>√|(?:tanh|cos|sin|erf|min|max|argmax|elu|ln|σ|τ_2|τ)(?![\w^⁽]))"
     r"|\s*(?P<sign>[-+−·/^(),∞]|e(?=[\^⁰¹²³⁴⁵⁶⁷⁸⁹])|π)|\s*(?P<name>[^\W\d](?:[^\s·/(),+−]|(?<=\d),(?=\d))*)"
 )
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
@@ -56,6 +56,17 @@ def _threshold(*row: Value) -> Value:
     return max(levels, key=_real, default=Fraction(0))
 
 
+def _square_threshold(*row: Value) -> Value:
+    """The τ with Σ max(0, x − τ)² = 1, found by halving."""
+    seen = [_real(x) for x in row if x != -mpmath.inf]
+    low, high = max(seen) - 1, max(seen)
+    for _ in range(4 * DIGITS):
+        middle = (low + high) / 2
+        above = sum(max(0, x - middle) ** 2 for x in seen) > 1
+        low, high = (middle, high) if above else (low, middle)
+    return low
+
+
 def _plus(*terms: Value) -> Value:
     if all(isinstance(term, Fraction) for term in terms):
         return sum(terms, Fraction(0))
@@ -81,9 +92,11 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "elu": lambda x: x if x >= 0 else _plus(_exp(x), Fraction(-1)),
     "ln": lambda x: mpmath.log(_real(x)),
     "σ": _sigmoid,
+    "min": lambda *row: min(row, key=_real),
     "max": lambda *row: max(row, key=_real),
     "argmax": lambda *row: Fraction(max(range(len(row)), key=lambda k: _real(row[k])) + 1),
     "τ": _threshold,
+    "τ_2": _square_threshold,
 }
 
 
@@ -303,7 +316,8 @@ def rounded(value: Value, places: int) -> Fraction:
             units = abs(value) * Fraction(10) ** places + Fraction(1, 2)
             whole = units.numerator // units.denominator
         else:
-            whole = int(mpmath.floor(abs(value) * mpmath.mpf(10) ** places + mpmath.mpf(1) / 2))
+            half = mpmath.mpf(1) / 2 + mpmath.mpf(10) ** -40  # a tie of roots falls short of it
+            whole = int(mpmath.floor(abs(value) * mpmath.mpf(10) ** places + half))
     return Fraction(whole if value >= 0 else -whole) / Fraction(10) ** places
 
 

@@ -128,7 +128,7 @@ def _card(pages: Pages, row: Variant) -> str:
     parts = [
         f"# {row.title}",
         f"`{row.name}`: {_plain(row.about)}.",
-        f"*Source:* {_plain(row.source)}.",
+        f"*Source:* {_plain(row.origin)}.",
         _picture(pages, row, derivation, values),
         "## Formulas",
         _fenced("attention", "", f":label: variant-{row.name}", ":view: formula, entry").replace(
@@ -196,7 +196,11 @@ def _plain(words: str) -> str:
 
 def _variants(pages: Pages) -> None:
     listed = [
-        (f"[`{row.name}`](variants/{row.name}.md)", f"{row.title}: {_plain(row.about)}")
+        (
+            f"[`{row.name}`](variants/{row.name}.md)",
+            f"{row.title}: {_plain(row.about)}",
+            _plain(row.used_by),
+        )
         for row in VARIANTS
     ]
     for row in VARIANTS:
@@ -207,7 +211,7 @@ def _variants(pages: Pages) -> None:
         f"# Variants\n\nEach of these {len(VARIANTS)} names can be given to `symattn derive`, to "
         "`variant = …` in a worksheet, and to the directive `attention`. A card shows its "
         "formulas, an example, a program and the backward pass.\n\n"
-        + _table(("name", "what it is"), listed)
+        + _table(("name", "what it is", "used by"), listed)
         + f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n\n## Said by equations\n\n"
         "These names stand for a text in the [language of equations](../equations.md), to derive, "
         "to put numbers into, and to change.\n\n" + "\n".join(map(_said, TEXTS)),
@@ -216,7 +220,7 @@ def _variants(pages: Pages) -> None:
 
 def _said(row: Variant) -> str:
     """A variant that equations say: its text, and where it was published."""
-    head = f"### `{row.name}`\n\n{_plain(row.title)}: {_plain(row.about)}. {_plain(row.source)}."
+    head = f"### `{row.name}`\n\n{_plain(row.title)}: {_plain(row.about)}. {_plain(row.origin)}."
     return f"{head}\n\n```text\n{row.text.strip()}\n```\n"
 
 

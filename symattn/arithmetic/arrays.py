@@ -13,6 +13,7 @@ from symattn.arithmetic.base import Arithmetic, Array, Ground
 from symattn.arithmetic.enclosure import ball, nearest, precision
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.machine import as_floats, is_machine
+from symattn.arithmetic.shapes import Size
 from symattn.errors import SymattnError, quote
 
 DTYPES = ("float64", "float32", "float16")
@@ -114,11 +115,29 @@ class Arrays(Arithmetic):
         levels = (sums - 1) / counts
         return np.asarray(levels.max(axis=-1, keepdims=True, initial=-np.inf))
 
+    def threshold_of_squares(self, x: Array) -> Array:
+        top = self.row_max(x)
+        top = np.where(np.isneginf(top), self.zero, top)
+        ranked = np.maximum(
+            np.flip(np.sort(x - top, axis=-1), axis=-1), -1
+        )  # 1 below is never above τ
+        counts = np.arange(1, x.shape[-1] + 1).astype(self.dtype)
+        means = np.cumsum(ranked, axis=-1, dtype=self.dtype) / counts
+        squares = np.cumsum(ranked * ranked, axis=-1, dtype=self.dtype) / counts
+        levels = means - np.sqrt(np.maximum(1 / counts - squares + means * means, 0))
+        support = (levels <= ranked).sum(axis=-1, keepdims=True)
+        return np.asarray(np.take_along_axis(levels, support - 1, axis=-1) + top)
+
     def first_largest(self, x: Array) -> Array:
         first = x.argmax(axis=-1, keepdims=True)
         chosen = (np.arange(x.shape[-1]) == first).astype(self.dtype)
         unknown = np.isnan(x).any(axis=-1, keepdims=True)
         return np.asarray(np.where(unknown, self.dtype.type(np.nan), chosen))
+
+    def top(self, x: Array, count: Size) -> Array:
+        falling = np.argsort(-x, axis=-1, stable=True)
+        ranks = np.argsort(falling, axis=-1)
+        return self.where(ranks < int(count), self.zero, self.minus_infinity)
 
 
 def nearest_float(value: sympy.Expr) -> float:

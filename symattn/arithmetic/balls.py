@@ -21,9 +21,10 @@ from symattn.arithmetic.base import (
     rowwise,
     stacked,
 )
-from symattn.arithmetic.enclosure import MINUS_INFINITY, ball, is_minus_infinity
+from symattn.arithmetic.enclosure import ANY, MINUS_INFINITY, ball, is_minus_infinity
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.machine import decimals, is_machine
+from symattn.arithmetic.shapes import Size
 from symattn.errors import SymattnError
 
 
@@ -64,6 +65,15 @@ class Balls(Arithmetic):
 
         return rowwise(moved, x)
 
+    def share(self, part: Array, whole: Array) -> Array:
+        """A part beside which all others are 0 is the whole: exactly 1, where a ball would be wide.
+
+        Else a causal mask's first row would have its exact value asked for.
+        """
+        seen = ~np.asarray(part == 0, dtype=bool)
+        alone = seen & (seen.sum(axis=-1, keepdims=True) == 1)
+        return self.where(alone, arb(1), self.divide(part, whole))
+
     def threshold(self, x: Array) -> Array:
         """By τ = max_k (sum of the k largest − 1)/k, which no tie can upset.
 
@@ -83,12 +93,44 @@ class Balls(Arithmetic):
             best = best.max(self._widen(level, level, 2)) if count > 1 else level
         return best
 
+    def threshold_of_squares(self, x: Array) -> Array:
+        """By the mean and spread of the k largest, for all k that may be the number above τ.
+
+        Where it is open whether x_k is above the τ of k, that of k − 1 counts, too. What lies 1
+        below the largest is never above τ and may be taken for that. The roundings are those of
+        sums of k squares up to 1, and of a root that is 1/k at least.
+        """
+        return of_rows(lambda row: self._threshold_of_squares(list(row)), x)
+
+    def _threshold_of_squares(self, row: list[arb]) -> arb:
+        ranked = _ranked([entry for entry in row if not is_minus_infinity(entry)])
+        if not ranked:
+            return arb(0)
+        top = ranked[0].mid()
+        least, level = ranked[0].lower() - top - 1, arb(0)
+        added, squares = arb(0), arb(0)
+        for count, entry in enumerate(ranked, start=1):
+            moved = (entry - top).max(least)
+            added, squares = added + moved, squares + moved * moved
+            left = (1 - squares + added * added / count) / count
+            if left < 0:
+                break
+            found = added / count - left.max(arb(0)).sqrt()
+            found = self._widen(found, 1 + abs(top), count * count + 7 * count + 10)
+            if found > moved:
+                break
+            level = found if count == 1 or found <= moved else level.union(found)
+        return level + top
+
     def _widen(self, x: arb, size: arb, roundings: int) -> arb:
         """Add to x the error of so many roundings of `size`: none in Arb, whose balls hold it."""
         return x
 
     def first_largest(self, x: Array) -> Array:
         return rowwise(lambda row: _first_largest(list(row)), x)
+
+    def top(self, x: Array, count: Size) -> Array:
+        return rowwise(lambda row: _top(list(row), int(count)), x)
 
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
         return np.asarray(elementwise(lambda entry: entry.contains(0), x), dtype=bool)
@@ -177,6 +219,23 @@ def _first_largest(row: list[arb]) -> list[arb]:
         sure = all(one > row[k] if k < j else one >= row[k] for k in able if k != j)
         out[j] = arb(1) if sure else arb(0.5, 0.5)
     return out
+
+
+def _top(row: list[arb], count: int) -> list[arb]:
+    """0, −∞, or all numbers where the balls overlap so that it is open which are the largest."""
+    out = []
+    for place, one in enumerate(row):
+        first, rest = row[:place], row[place + 1 :]
+        before = sum(bool(x >= one) for x in first) + sum(bool(x > one) for x in rest)
+        after = sum(bool(x < one) for x in first) + sum(bool(x <= one) for x in rest)
+        is_open = before < count and len(row) - 1 - after >= count
+        out.append(ANY if is_open else arb(0) if before < count else MINUS_INFINITY)
+    return out
+
+
+def is_settled(x: arb) -> bool:
+    """Whether a ball has bounds, or is −∞."""
+    return bool(x.is_finite() or is_minus_infinity(x))
 
 
 BALLS = Balls()

@@ -129,8 +129,19 @@ class Arithmetic(Shapes):
         """For each row the τ with Σ max(0, x − τ) = 1, as an axis of length 1."""
         raise NotImplementedError
 
+    def threshold_of_squares(self, x: Array) -> Array:
+        """For each row the τ with Σ max(0, x − τ)² = 1, as an axis of length 1."""
+        raise NotImplementedError
+
     def first_largest(self, x: Array) -> Array:
         """1 at the first largest entry of each row, 0 elsewhere; [0, 1] where it is not known."""
+        raise NotImplementedError
+
+    def top(self, x: Array, count: Size) -> Array:
+        """0 at the `count` largest entries of each row, of equal ones the first, −∞ elsewhere.
+
+        A ball that holds both where it is not known.
+        """
         raise NotImplementedError
 
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
@@ -184,7 +195,7 @@ class Arithmetic(Shapes):
         return np.asarray(a / b)
 
     def share(self, part: Array, whole: Array) -> Array:
-        """Non-negative parts over a sum that each is a part of: a quotient from 0 to 1."""
+        """Non-negative parts of each row over their sum: quotients from 0 to 1."""
         return self.divide(part, whole)
 
     def row_max(self, x: Array) -> Array:

@@ -24,6 +24,9 @@ BITS = (96, 256, 1024, 4096, 16384, 65536, 262144)
 
 MINUS_INFINITY = arb.neg_inf()
 
+#: A ball that holds every number, −∞ too.
+ANY = arb(0, arb.pos_inf())
+
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:

@@ -7,7 +7,7 @@ repeat Z in each term.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cmp_to_key
 
 import flint
@@ -29,6 +29,7 @@ from symattn.arithmetic.enclosure import in_flint, in_sympy
 from symattn.arithmetic.functions import FUNCTIONS, exact_above
 from symattn.arithmetic.machine import exact_numbers, is_machine
 from symattn.arithmetic.proof import ordered
+from symattn.arithmetic.shapes import Size
 
 
 class Argmax(sympy.Function):  # type: ignore[misc]  # SymPy has no types
@@ -89,6 +90,40 @@ class Threshold(sympy.Function):  # type: ignore[misc]
         return above[argindex - 1] / sympy.Add(*above)
 
 
+class SquareThreshold(sympy.Function):  # type: ignore[misc]
+    """The τ with Σ max(0, x − τ)² = 1 over its arguments x; 0 where all are −∞.
+
+    Source: Peters, Niculae, Martins 2019, algorithm 2.
+    """
+
+    is_commutative = True  # a number, though SymPy takes its matrices for its factors
+
+    @classmethod
+    def eval(cls, *terms: sympy.Expr) -> sympy.Expr | None:
+        """A number once all arguments are."""
+        if _symbolic(terms):
+            return None
+        seen = [term for term in terms if term is not sympy.S.NegativeInfinity]
+        falling = sorted(seen, key=cmp_to_key(ordered), reverse=True)
+        level = sympy.S.Zero
+        for count in range(1, len(falling) + 1):
+            mean = sympy.Add(*falling[:count]) / count
+            spread = sympy.Add(*((term - mean) ** 2 for term in falling[:count]))
+            left = sympy.expand_mul(sympy.expand(1 - spread) / count)
+            if ordered(left, sympy.S.Zero) < 0:
+                break
+            lower = mean - sympy.sqrt(left)
+            if ordered(lower, falling[count - 1]) > 0:
+                break
+            level = lower
+        return level
+
+    def fdiff(self, argindex: int = 1) -> sympy.Expr:
+        """The excess of an argument over τ, as a share of all of them."""
+        above = [FUNCTIONS["max0"].exact(term - self) for term in self.args]
+        return above[argindex - 1] / sympy.Add(*above)
+
+
 def _symbolic(terms: tuple[sympy.Expr, ...]) -> bool:
     return any(isinstance(term, sympy.Lambda) or term.free_symbols for term in terms)
 
@@ -98,6 +133,7 @@ ROW_FUNCTIONS: Mapping[str, Callable[..., sympy.Expr]] = {
     "argmax": Argmax,
     "max": Largest,
     "τ": Threshold,
+    "τ2": SquareThreshold,
 }
 
 
@@ -130,11 +166,18 @@ class Exact(Arithmetic):
     def shift(self, x: Array) -> Array:
         return x
 
+    def share(self, part: Array, whole: Array) -> Array:
+        """Over a sum that is abbreviated first: SymPy would ask each quotient for its sign."""
+        return self.divide(part, self.kept(whole))
+
     def row_max(self, x: Array) -> Array:
         return of_rows(lambda row: Largest(*row), x)
 
     def threshold(self, x: Array) -> Array:
         return of_rows(lambda row: Threshold(*row), x)
+
+    def threshold_of_squares(self, x: Array) -> Array:
+        return of_rows(lambda row: SquareThreshold(*row), x)
 
     def first_largest(self, x: Array) -> Array:
         def chosen(row: Array) -> list[sympy.Expr]:
@@ -143,6 +186,9 @@ class Exact(Arithmetic):
             return [sympy.Piecewise((1, condition), (0, True)) for condition in here]
 
         return rowwise(chosen, x)
+
+    def top(self, x: Array, count: Size) -> Array:
+        return rowwise(lambda row: _top(list(row), int(count)), x)
 
     def add(self, a: Array, b: Array) -> Array:
         return np.asarray(a + b, dtype=object)
@@ -158,6 +204,24 @@ class Exact(Arithmetic):
 
     def inverse(self, x: Array) -> Array:
         return inverted(x, lambda one: filled(one.shape, list(sympy.Matrix(one).inv())))
+
+
+def _top(row: list[sympy.Expr], count: int) -> list[sympy.Expr]:
+    """0 at the largest numbers of a row, −∞ elsewhere; by cases where there are symbols."""
+    hidden = sympy.S.NegativeInfinity
+    if _symbolic(tuple(row)):
+        ranks = (1 + sympy.Add(*_before(row, place)) for place in range(len(row)))
+        return [sympy.Piecewise((0, rank <= count), (hidden, True)) for rank in ranks]
+    size = cmp_to_key(ordered)
+    falling = sorted(range(len(row)), key=lambda place: size(row[place]), reverse=True)
+    return [sympy.S.Zero if place in falling[:count] else hidden for place in range(len(row))]
+
+
+def _before(row: list[sympy.Expr], place: int) -> Iterator[sympy.Expr]:
+    """1 for each entry that comes before one in decreasing order, 0 for the others."""
+    for k, other in enumerate(row):
+        comes = other >= row[place] if k < place else other > row[place]
+        yield sympy.Piecewise((1, comes), (0, True))
 
 
 def _by_comparison(

@@ -346,9 +346,13 @@ class Recording(_Shaped, Arithmetic):
     row_max = _by_row("row_max")
     row_sum = _by_row("row_sum")
     threshold = _by_row("threshold")
+    threshold_of_squares = _by_row("threshold_of_squares")
 
     def scalar(self, value: sympy.Expr) -> Value:
         return value
+
+    def top(self, x: Value, count: Size) -> Value:
+        return self.where(self.record("top_k", x, count), self.zero, self.minus_infinity)
 
     def array(self, exact: Value) -> Value:
         return self.record("literal", shape=exact.shape, details=_nested(exact.tolist()))
@@ -600,6 +604,7 @@ _MEANINGS: dict[str, Callable[..., sympy.Basic]] = {
     "multiply": lambda a, b: a * b,
     "negative": lambda a: -a,
     "size of": sympy.Abs,
+    "whole quotient": lambda a, b: sympy.floor(a / b),
     "remainder": sympy.Mod,
     "at most": sympy.Le,
     "below": sympy.Lt,
@@ -653,9 +658,9 @@ def _logits_of(x: Value) -> Value:
     """What a row's sum is made of that is 0 only where all of the row is −∞; None of others."""
     if is_of(x, "row_sum") and is_of(x.operands[0], "exp"):
         return x.operands[0].operands[0]
-    if is_of(x, "row_sum") and is_of(x.operands[0], "above0"):
+    if is_of(x, "row_sum") and (is_of(x.operands[0], "above0") or is_of(x.operands[0], "√")):
         (weights,) = x.operands[0].operands
-        if is_of(weights, "call") and weights.details == ("sparsemax",):
+        if is_of(weights, "call") and weights.details in (("sparsemax",), ("entmax15",)):
             return weights.operands[0]
     return None
 

@@ -49,12 +49,15 @@ class Line:
 class Choice:
     """A row of an axis: the steps it takes, and the words of the matrices that only it has.
 
-    `options` may be said of it besides its name.
+    `options` may be said of it besides its name; `reads` reads those that are no numbers, and
+    `check` refuses those that mean nothing together.
     """
 
     lines: tuple[Line, ...] = ()
     words: tuple[Word, ...] = ()
     options: tuple[str, ...] = ()
+    reads: Mapping[str, Callable[[object], Setting]] = field(default_factory=dict)
+    check: Callable[[Mapping[str, Setting]], None] | None = None
 
 
 @dataclass
@@ -82,6 +85,13 @@ class Builder:
     def roles(self) -> Mapping[str, tuple[str, ...]]:
         """What each role may be, the last one made first."""
         return _roles(self.plan)
+
+    def number(self, kind: str) -> sympy.Expr:
+        """How many matrices of a kind there are: one for each head, or for each group."""
+        groups = self.plan.kv_heads
+        if kind != GROUP or groups is None:
+            return self.count
+        return g if groups == "g" else sympy.Integer(groups)
 
     def options(self, axis: str) -> dict[str, Setting]:
         """What is said of the choice on an axis besides its name."""
@@ -113,12 +123,10 @@ class Builder:
     def used(self, name: str, kind: str) -> MatrixExpr:
         """A matrix as an operand: a key or value matrix as head i uses it: ⌊i g/h⌋, from 0."""
         symbol = self.first(name)
-        groups = self.plan.kv_heads
         apart = kind == QUERY and self.kind(self.called(name)) == GROUP
-        if not apart or groups is None or head_of(symbol) is None:
+        if not apart or self.plan.kv_heads is None or head_of(symbol) is None:
             return symbol
-        share = HEAD * (g if groups == "g" else sympy.Integer(groups))
-        return Head(stack_of(symbol), sympy.floor(share / self.count))
+        return Head(stack_of(symbol), sympy.floor(HEAD * self.number(GROUP) / self.count))
 
     def symbol(self, name: str, rows: sympy.Expr, columns: sympy.Expr, kind: str) -> MatrixExpr:
         """The symbol of a step or an input, one for each head or group where there are heads."""
@@ -135,17 +143,19 @@ class Builder:
     def _size(self, size: Setting) -> sympy.Expr:
         """A size of an input, which may be that of another matrix, or made when it is asked for."""
         if not isinstance(size, str):
-            return size() if callable(size) else size
+            return size(self) if callable(size) else size
         name, _, axis = size.partition(".")
         rows, columns = shape_of(self.first(name))
         return columns if axis == "columns" else rows
 
     # ---- inputs and steps ----------------------------------------------------------------
 
-    def given(self, name: str, kind: str = "", rows: Setting = None) -> MatrixExpr:
-        """A new input."""
+    def given(
+        self, name: str, kind: str = "", rows: Setting = None, columns: Setting = None
+    ) -> MatrixExpr:
+        """A new input; its sizes are those of its word, unless they are said."""
         word, kind = self.words[name], kind or self.kind(name)
-        shape = self._size(word.rows if rows is None else rows), self._size(word.columns)
+        shape = self._size(rows or word.rows), self._size(columns or word.columns)
         symbol = self.symbol(name, *shape, kind)
         meaning = word.meaning or word.title
         self.inputs.append(Input(name, symbol, meaning, **self.facts(name, symbol, kind)))
@@ -195,12 +205,12 @@ class Builder:
     def _sum(self, text: str, kind: str) -> MatrixExpr:
         """The sum of products that a line says; a bias is left out where nothing has one."""
         terms = [term.split() for term in text.split(" + ")]
-        biased = self.plan.projection_bias
+        biased = self.plan.biases
         return operators.plus(
             [
                 operators.times([self._factor(factor, kind) for factor in factors])
                 for factors in terms
-                if biased or not factors[0].startswith("b_")
+                if not factors[0].startswith("b_") or factors[0][-1] in biased
             ]
         )
 
@@ -212,25 +222,42 @@ class Builder:
 
 def _roles(plan: Plan) -> Mapping[str, tuple[str, ...]]:
     """What each role may be, of which the first there is stands for it."""
-    x, own = ("placed", "X"), ("latent_cached", "latent") if plan.absorbed else ("K_cached", "K")
+    x, latents = ("placed", "X"), ("latent_normed", "latent_cached", "latent")
+    keys, queries = ("K_cached", "K"), ("Q_normed", "Q")
+    own = latents if plan.absorbed else ("K_normed", *keys)
     scored = ("Q_scaled", "Q_features")
+    last_query, last_key = (
+        (f"{name}_normed",) if plan.norm_of(name).get("rotated") else () for name in "QK"
+    )
+    valued = x if plan.places_values else ("X",)
     return {
-        "tokens": ("Q_latent", *x),
+        "sequence": x,
+        "tokens": ("Q_latent_normed", "Q_latent", *x),
         "second": ("memory", *x),
-        "memory": ("latent_cached", "latent", "memory", *x),
+        "memory": (*latents, "memory", *x),
+        "value_memory": (*latents, "memory_V", "memory", *valued),
         "new_key": ("K", "Q"),
+        "own_key": (*keys, "Q"),
+        "own_query": queries,
+        "own_latent": ("latent_cached", "latent"),
         "content_key": (*own, "Q"),
-        "content_query": ("Q_absorbed", "Q"),
+        "content_query": ("Q_absorbed", *queries),
         "turned_key": ("K_position_cached", "K_position", *own, "Q"),
-        "turned_query": ("Q_position", "Q"),
-        "query": (*scored, "Q_joined", "Q_rotated", "Q_absorbed", "Q", *x),
+        "turned_query": ("Q_position", *queries),
+        "one_axis": ("frequencies_scaled", "frequencies"),
+        "all_axes": ("frequencies_axes", "frequencies_scaled", "frequencies"),
+        "key_angles": ("key_angles", "query_angles"),
+        "key_cos": ("key_cos", "query_cos"),
+        "key_sin": ("key_sin", "query_sin"),
+        "query": (*scored, *last_query, "Q_joined", "Q_rotated", "Q_absorbed", *queries, *x),
         "key": (
-            *("K_scaled", "K_features", *scored, "K_joined", "K_rotated"),
+            *("K_scaled", "K_features", *scored, *last_key, "K_joined", "K_rotated"),
             *(*own, "Q_rotated", "Q", *x),
         ),
-        "logits": ("masked", "biased", "capped", "scaled", "scores"),
-        "latents": ("latent_cached", "latent"),
-        "values": ("V_cached", "V", "K_cached", "K", "Q", *x),
+        "logits": ("selected", "masked", "biased", "capped", "scaled", "scores"),
+        "latents": latents,
+        "values": ("V_normed", "V_cached", "V", *keys, "Q", *valued),
         "up": ("W_V", "W_K"),
-        "result": ("concat", "output", "heads"),
+        "weighted": ("output_gated", "output_normed", "heads", "output"),
+        "result": ("concat_normed", "concat", "output_gated", "output_normed", "output", "heads"),
     }

@@ -9,10 +9,14 @@ import sympy
 from symattn.arguments import choice, whole, wrong
 from symattn.arithmetic.reading import read_number
 from symattn.attention.meaning import AXES, check_options
+from symattn.attention.norms import PLACES
 from symattn.attention.plan import (
+    BIASED,
     BOTH_SCALE,
     DEFAULT_SCALE,
+    KEY_CHOICES,
     MATRIX_MASKS,
+    ONE_PLUS,
     PER_HEAD,
     PLAIN,
     SHIFTED,
@@ -29,7 +33,7 @@ from symattn.nodes.normalise import NORMALISERS
 from symattn.step import MOST_OF_A_SIZE
 
 _FLAGS = ("embedded", "cache", "query_latent")
-_OPTIONAL_FLAGS = ("output_projection", "projection_bias")
+_OPTIONAL_FLAGS = ("output_projection",)
 #: The choices of the axes that have no options, and the axes that may be left open.
 _CHOICES: Mapping[str, Collection[str]] = {
     "source": SOURCES,
@@ -65,11 +69,14 @@ def read(spec: Plan) -> dict[str, Setting]:
     return {
         "scale": _scale(spec.scale),
         "soft_cap": _soft_cap(spec.soft_cap),
+        "projection_bias": _biases(spec.projection_bias),
+        "norm": _norms(spec.norm),
         "positions": _named("positions", spec.positions),
         "bias": _named("bias", spec.bias),
         "mask": _masks(spec.mask),
         "heads": _heads("heads", spec.heads, "h"),
         "kv_heads": _heads("kv_heads", spec.kv_heads, "g"),
+        "output_gate": _gate(spec.output_gate),
     }
 
 
@@ -139,7 +146,68 @@ def _named(name: str, value: Setting) -> tuple[str, tuple[tuple[str, Setting], .
     if not isinstance(options, Mapping):
         raise SymattnError(f"{name}: the options of {chosen} have to be a table")
     check_options(name, chosen, options)
-    return chosen, tuple((option, _frozen(held)) for option, held in options.items())
+    row = AXES[name][chosen]
+    read = {key: row.reads.get(key, _frozen)(held) for key, held in options.items()}
+    if row.check is not None:
+        row.check(read)
+    return chosen, tuple(read.items())
+
+
+def _biases(value: Setting) -> bool | tuple[str, ...] | None:
+    """All biases or none, or the letters of the projections that have one."""
+    if value is None or isinstance(value, bool):
+        return value
+    if not isinstance(value, list | tuple):
+        raise SymattnError(
+            f"projection_bias = {quote(value)}: choose true or false, or list letters of "
+            f"{', '.join(BIASED)}"
+        )
+    for letter in value:
+        choice(letter, "projection_bias", BIASED)
+    return tuple(letter for letter in BIASED if letter in value)
+
+
+def _gate(value: Setting) -> tuple[str, tuple[tuple[str, Setting], ...]] | None:
+    """The function that makes the gate, and whether it is one number for each head."""
+    gate = _named("output_gate", value)
+    for option, said in gate[1] if gate else ():
+        if not isinstance(said, bool):
+            raise SymattnError(f"output_gate: {option} = {quote(said)}: choose true or false")
+    return gate
+
+
+def _norms(value: Setting) -> tuple[tuple[str, Setting], ...]:
+    """The norms as (step, (name, options)) pairs; what names no step is of queries and keys."""
+    if value is None or value is False or value == ():
+        return ()
+    if isinstance(value, tuple):  # it has been read
+        value = dict(value)
+    if not isinstance(value, Mapping) or not set(value) - set(AXES["norm"]):
+        value = {"Q": value, "K": value}
+    for name in value:
+        choice(name, "norm", PLACES)
+    pairs = [(name, _named("norm", value[name])) for name in PLACES if name in value]
+    return tuple((name, (said[0], _norm_options(name, said[1]))) for name, said in pairs if said)
+
+
+def _norm_options(name: str, options: tuple[tuple[str, Setting], ...]) -> Setting:
+    """The options of the norm of a step, ε as a number."""
+    place, out = PLACES[name], dict(options)
+    known: dict[str, tuple[Setting, ...]] = {
+        "gain": (False, True, ONE_PLUS) if place.shared else (False, True, ONE_PLUS, PER_HEAD),
+        "shift": (False, True) if place.shared else (False, True, PER_HEAD),
+        "joined": (False,) if place.shared else (False, True),
+        "rotated": (False, True) if name in ("Q", "K") else (False,),
+    }
+    for option, allowed in known.items():
+        said = out.get(option, False)
+        if not isinstance(said, bool | str) or said not in allowed:
+            offered = ", ".join(map(quote, allowed))
+            raise SymattnError(f"norm: {name}: {option} = {quote(said)}: choose {offered}")
+    eps = read_number(out.get("eps", 0), "eps")
+    if eps.is_negative or eps.is_infinite:
+        raise SymattnError(f"norm: {name}: eps = {quote(out['eps'])}: give a number from 0")
+    return tuple({**out, "eps": eps}.items())
 
 
 def _masks(value: Setting) -> tuple[tuple[str, Setting], ...]:
@@ -164,18 +232,27 @@ def _masks(value: Setting) -> tuple[tuple[str, Setting], ...]:
             raise SymattnError(f"mask {quote(name)} is not known{nearest(name, _mask_names())}")
         if parameter is False:
             continue
-        if name not in MATRIX_MASKS:
-            # refuses a parameter that the mask cannot have
-            mask_of(name, sympy.Symbol("n"), sympy.Symbol("m"), parameter)
-        elif parameter is not True and not (isinstance(parameter, str) and parameter == PER_HEAD):
-            raise SymattnError(
-                f'mask "{name}" = {quote(parameter)}: say true (one matrix for all heads) or '
-                f'"{PER_HEAD}" (one for each), and give the matrix as {MATRIX_MASKS[name]}'
-            )
-        if name in MATRIX_MASKS and name in (earlier for earlier, _ in out):
+        _check_mask(name, parameter)
+        earlier = {one for one, _ in out}
+        if name in MATRIX_MASKS and name in earlier:
             raise SymattnError(f'mask: "{name}" is named twice; there is one {MATRIX_MASKS[name]}')
+        if name in KEY_CHOICES and earlier & {*KEY_CHOICES}:
+            raise SymattnError("mask: keys are chosen twice; name one choice")
         out.append((name, _frozen(parameter)))
     return tuple(out)
+
+
+def _check_mask(name: str, parameter: Setting) -> None:
+    """Refuse a parameter that the mask of this name cannot have."""
+    if name in KEY_CHOICES:
+        whole(parameter, f'mask "{name}"', 1, MOST_OF_A_SIZE)
+    elif name not in MATRIX_MASKS:
+        mask_of(name, sympy.Symbol("n"), sympy.Symbol("m"), parameter)
+    elif parameter is not True and not (isinstance(parameter, str) and parameter == PER_HEAD):
+        raise SymattnError(
+            f'mask "{name}" = {quote(parameter)}: say true (one matrix for all heads) or '
+            f'"{PER_HEAD}" (one for each), and give the matrix as {MATRIX_MASKS[name]}'
+        )
 
 
 def _frozen(value: Setting) -> Setting:
@@ -187,7 +264,7 @@ def _frozen(value: Setting) -> Setting:
 
 def _mask_names() -> tuple[str, ...]:
     """All that a mask may be called."""
-    return (*MASKS, *COMBINED, *MATRIX_MASKS)
+    return (*MASKS, *COMBINED, *MATRIX_MASKS, *KEY_CHOICES)
 
 
 def _heads(name: str, value: object, letter: str) -> int | str | None:

@@ -20,7 +20,7 @@ from symattn.arguments import instance, table, word
 from symattn.arithmetic.base import Array
 from symattn.attention.build import build
 from symattn.attention.meaning import check_meaning
-from symattn.attention.plan import m, n, p
+from symattn.attention.plan import Plan, m, n, p
 from symattn.attention.spec import PASTS, Attention
 from symattn.derivations import Derivation, Evaluation, Given, Input
 from symattn.errors import SymattnError, quote
@@ -85,11 +85,7 @@ def decode(
     if not PASTS & set(given):
         spec = replace(spec, cache=False)  # the first token starts the cache
     plan = spec.settled(given)
-    if plan.source == "cross":
-        raise SymattnError(
-            "chunks: the keys of cross-attention come from another sequence, which is there from "
-            "the start; leave chunks out"
-        )
+    _check_cut(plan)
     over = replace(plan, cache=True)
     check_meaning(over)
     derivation = spec.derivation(given, sizes=sizes, labels=labels, title=title)
@@ -175,6 +171,25 @@ def _kept_of(cached: Derivation) -> tuple[_Kept, ...]:
         if read and read[0].endswith("_past"):
             out.append(_Kept(read[0], read[1], step.name))
     return tuple(out)
+
+
+def _check_cut(plan: Plan) -> None:
+    """Refuse what is of all tokens at once: another sequence, given positions, a length."""
+    if "memory" in plan.facts:
+        raise SymattnError(
+            "chunks: the keys of cross-attention come from another sequence, which is there from "
+            "the start; leave chunks out"
+        )
+    if {"ids", "caches"} & plan.facts:
+        raise SymattnError(
+            "chunks: rotary positions that are given, or tables of cosines and sines, are not "
+            "cut; leave chunks out"
+        )
+    if "by-length" in plan.facts:
+        raise SymattnError(
+            "chunks: the frequencies depend on how many tokens there are, so that cutting would "
+            "change them; leave chunks out"
+        )
 
 
 def _check_kept(derivation: Derivation, kept: Collection[_Kept]) -> None:

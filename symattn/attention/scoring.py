@@ -9,7 +9,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.attention.builder import QUERY, SHARED, Builder, Choice, Line
-from symattn.attention.plan import PER_HEAD, SHIFTED, d_a, d_model, n_clip
+from symattn.attention.plan import KEY_CHOICES, PER_HEAD, SHIFTED, d_a, d_model, n_clip
 from symattn.attention.words import PAPER, Word
 from symattn.nodes.arguments import Learned, Setting
 from symattn.nodes.base import shape_of
@@ -17,7 +17,7 @@ from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.entrywise import Exponential, Features, SoftCap
 from symattn.nodes.heads import Head, head_of
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum, UnitVectors
-from symattn.nodes.masks import Allowed, Masked, VisibleScores, mask_of, reason_of
+from symattn.nodes.masks import Allowed, Masked, TopK, VisibleScores, mask_of, reason_of
 from symattn.nodes.normalise import NORMALISERS, Normaliser, RowMax
 from symattn.nodes.positions import Sinusoidal
 from symattn.nodes.relative import ClippedShift, RelativeShift
@@ -110,7 +110,7 @@ _DISTANCE_KEYS = Word(
     rule="projection",
     why="A separate projection matrix gives each distance a key of its own.",
     source=_DAI,
-    rows=lambda: 2 * n_clip + 1,  # the first sum of symbols has SymPy load its tensors
+    rows=lambda _: 2 * n_clip + 1,  # the first sum of symbols has SymPy load its tensors
     columns="query.columns",
 )
 _KEYS_OF_DISTANCES = "distances have keys of their own, which scaling both would leave unscaled"
@@ -408,12 +408,13 @@ BIASES: Mapping[str, Choice] = {
 
 
 def _masked(b: Builder) -> None:
-    if not b.plan.mask:
-        return
     logits, additive = b.first("logits"), NORMALISERS[b.plan.normaliser].additive_mask
-    parts = [_mask(b, name, value) for name, value in b.plan.mask]
+    masks = [(name, value) for name, value in b.plan.mask if name not in KEY_CHOICES]
+    parts = [_mask(b, name, value) for name, value in masks]
+    if not parts:
+        return _selected(b, [])
     total = parts[0] if len(parts) == 1 else sympy.MatAdd(*parts)
-    given = any(name == "additive" for name, _ in b.plan.mask)
+    given = any(name == "additive" for name, _ in masks)
     if not given:
         source = next((getattr(part, "source", "") for part in parts), "") or f"{PAPER}3.2.3"
         kind = QUERY if total.has(Head) else SHARED
@@ -425,6 +426,23 @@ def _masked(b: Builder) -> None:
     else:
         why = "A masked score is set to 0, so a masked-out key has no effect."
         b.step("masked", VisibleScores(logits, total), why)
+    return _selected(b, [total])
+
+
+def _selected(b: Builder, masks: list[MatrixExpr]) -> None:
+    """Of the keys that the masks allow, those that numbers choose."""
+    if b.plan.key_choice is None:
+        return
+    (name, count), scores = b.plan.key_choice, b.first("logits")
+    by = b.first(KEY_CHOICES[name])
+    additive = NORMALISERS[b.plan.normaliser].additive_mask
+    if masks and (by != scores or not additive):  # masked scores may be 0, and are no choice
+        by = Masked(by, *masks)
+    why = "" if name == "top-k" else "The keys with the largest index scores are kept, no others."
+    source = "" if name == "top-k" else "DeepSeek-AI, DeepSeek-V3.2 (2025), section 2.1"
+    kind = QUERY if by.has(Head) else SHARED
+    choice = b.step("choice", TopK(by, count), why, source, kind=kind)
+    b.step("selected", (Masked if additive else VisibleScores)(scores, choice))
 
 
 def _mask(b: Builder, name: str, value: Setting) -> MatrixExpr:

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.attention import rope
 from symattn.attention.builder import Builder, Choice, Line
-from symattn.attention.plan import d_model, n
+from symattn.attention.norms import norm_lines
+from symattn.attention.plan import STEPWISE, d_model, n
 from symattn.attention.words import PAPER, Word
 from symattn.nodes.heads import Stacked
 from symattn.nodes.positions import Rotary, Sinusoidal
@@ -21,6 +23,7 @@ def _beside(b: Builder, one: MatrixExpr, other: MatrixExpr) -> MatrixExpr:
 
 def _sinusoidal(b: Builder) -> MatrixExpr:
     options = b.options("positions")
+    options.pop("values", None)
     return Sinusoidal(n, d_model, start=options.pop("start", 0) + b.start, **options)
 
 
@@ -51,32 +54,65 @@ SOURCE_LINES: tuple[Line, ...] = (
         rule="position encoding",
     ),
     Line("placed", "X + positions", when="added"),
-    Line("memory", when="cross"),
+    Line("memory", when="memory"),
+    Line("memory_V", when="separate"),
     Line("Q_latent", "tokens W_DQ", when="query-latent"),
+    *norm_lines("Q_latent", "Q_latent"),
     Line("Q", "tokens W_Q + b_Q", when="projected"),
+    *norm_lines("Q", "Q"),
     Line("latent", "memory W_D", when="latent"),
     Line("latent_cached", "latent_past, latent", when="latent cache", node=Stacked),
+    *norm_lines("latent", "own_latent"),
     Line("W_K", when="absorbed"),
     Line("W_V", when="absorbed -value-is-key"),
-    Line("Q_absorbed", "Q W_K^T", when="absorbed"),
+    Line("Q_absorbed", "own_query W_K^T", when="absorbed"),
     Line("K", "memory W_K + b_K", when="projected -absorbed -key-is-query"),
-    Line("V", "memory W_V + b_V", when="projected -absorbed -value-is-key"),
+    Line("V", "value_memory W_V + b_V", when="projected -absorbed -value-is-key"),
     Line("Q_position", "tokens W_QR", when="decoupled"),
     Line("K_position", "second W_KR", when="decoupled"),
     Line("K_position_cached", "K_position_past, K_position", when="decoupled cache", node=Stacked),
     Line("K_cached", "K_past, new_key", when="cache -latent", node=Stacked),
     Line("V_cached", "V_past, V", when="cache -latent -value-is-key", node=Stacked),
-    Line("Q_rotated", "turned_query", when="rotary", node=_turned_query),
-    Line("K_rotated", "turned_key", when="turned-key", node=_turned),
+    *norm_lines("K", "own_key"),
+    *norm_lines("V", "values"),
+    Line("Q_rotated", "turned_query", when="whole", node=_turned_query),
+    Line("K_rotated", "turned_key", when="whole turned-key", node=_turned),
+    Line("frequencies", when="angles frequencies-given"),
+    Line("frequencies", when="angles -frequencies-given", node=rope.frequencies),
+    Line("kept_share", when="angles ramp", node=rope.kept),
+    Line("divisors", when="angles divisors", node=rope.divisors),
+    Line("frequencies_scaled", when="angles scaling -proportional", node=rope.scaled),
+    Line(
+        "frequencies_scaled",
+        when="angles proportional",
+        node=rope.scaled,
+        why="The slow pairs do not turn at all, so they compare contents whatever the positions.",
+        source="Barbero et al., Round and Round We Go (2024), section 6",
+    ),
+    Line("frequencies_axes", when="angles axes -frequencies-given", node=rope.of_axes),
+    Line("position_ids", when="angles ids"),
+    Line("position_ids", when="angles -ids", node=rope.query_positions),
+    Line("query_angles", "position_ids, all_axes", when="angles", node=sympy.MatMul),
+    Line("key_position_ids", when="angles ids apart"),
+    Line("key_position_ids", when="angles -ids apart", node=rope.key_positions),
+    Line("key_angles", "key_position_ids, all_axes", when="angles apart", node=sympy.MatMul),
+    Line("query_cos", when="caches"),
+    Line("query_sin", when="caches"),
+    Line("key_cos", when="caches apart"),
+    Line("key_sin", when="caches apart"),
+    Line("Q_rotated", "turned_query", when="stepwise", node=rope.turned_query),
+    Line("K_rotated", "turned_key", when="stepwise turned-key", node=rope.turned_key),
     Line("Q_joined", "content_query, Q_rotated", when="decoupled", node=_beside),
     Line("K_joined", "content_key, K_rotated", when="decoupled", node=_beside),
+    *norm_lines("Q", "query", rotated=True),
+    *norm_lines("K", "key", rotated=True),
 )
 
 #: The choices of the positions axis. Rotary positions turn queries and keys; what the others make
 #: is added to the token vectors.
 POSITIONS: Mapping[str, Choice] = {
-    "sinusoidal": Choice(options=("base", "start")),
-    "learned": Choice(),
+    "sinusoidal": Choice(options=("base", "start", "values")),
+    "learned": Choice(options=("values",)),
     "rotary": Choice(
         words=(
             Word(
@@ -96,7 +132,10 @@ POSITIONS: Mapping[str, Choice] = {
                 why="The keys are rotated in the same way, so only differences of positions "
                 "matter.",
             ),
+            *rope.WORDS,
         ),
-        options=("pairing", "base", "dims", "start", "decoupled"),
+        options=("pairing", "base", "dims", "start", "decoupled", *sorted(STEPWISE)),
+        reads=rope.READS,
+        check=rope.check,
     ),
 }

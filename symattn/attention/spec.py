@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symattn.arguments import choice, table, words
 from symattn.attention.plan import (
+    BIASED,
     BOTH_SCALE,
     DEFAULT_SCALE,
+    KEY_CHOICES,
     MATRIX_MASKS,
     SOURCES,
     Plan,
@@ -25,10 +27,10 @@ from symattn.errors import SymattnError, quote
 
 if TYPE_CHECKING:  # start-up time, as the imports in functions: the choices need all nodes
     from symattn.derivations import Derivation
+    from symattn.nodes.arguments import Setting
 
-Source: TypeAlias = Literal["given", "self", "cross", "bare"]
+Source: TypeAlias = Literal["given", "self", "cross", "separate", "bare"]
 
-_BIASES = {"b_Q", "b_K", "b_V", "b_O"}
 PASTS = {"K_past", "V_past", "latent_past", "K_position_past"}
 
 
@@ -37,16 +39,25 @@ class Attention(Plan):
     """The choice on each axis of attention.
 
     - `source`: where Q, K, V come from: ``given``; ``self`` (projected from X); ``cross``
-      (queries from X, keys and values from another sequence, `memory`); ``bare`` (X itself, no
-      projection). None: what is given decides, and without that what is chosen.
+      (queries from X, keys and values from another sequence, `memory`); ``separate`` (values from
+      vectors of their own, `memory_V`); ``bare`` (X itself, no projection). None: what is given
+      decides, and without that what is chosen.
     - `embedded`: X is looked up, one-hot rows times E; `tie`: ``query-key`` (K is Q) or
       ``key-value`` (V is K); `latent`: keys and values from one compressed latent, which may be
       ``absorbed`` (queries compared with the latent itself); `query_latent`: queries from a latent
       of their own; `cache`: keys and values of earlier tokens (the latent, if there is one) before
-      the new ones; `projection_bias`: bias vectors.
+      the new ones; `projection_bias`: bias vectors, all of them or those listed, ``["Q", "K"]``.
+    - `norm`: ``rms``, ``layer`` or ``l2`` of queries and keys, or a table of norms by the steps
+      they are of: ``{"Q": "rms", "V": {"rms": {"gain": True}}}`` (Q, K, V, latent, Q_latent,
+      output, concat). Options: `eps`; `gain` (True, ``head``: one for each head, ``one-plus``: 1
+      and what is learned) and `shift`; `joined`: over the row of all heads; `rotated`: after the
+      rotation.
     - `positions`: ``sinusoidal`` or ``learned`` (added to X), ``rotary`` (turns Q and K), or a
-      table such as ``{"rotary": {"pairing": "half"}}``; ``{"rotary": {"decoupled": True}}`` turns
-      a part of its own of each query and one key for all heads, appended to Q and K.
+      table such as ``{"rotary": {"pairing": "half"}}``; ``{"learned": {"values": False}}`` leaves
+      values without positions; ``{"rotary": {"decoupled": True}}`` turns a part of its own of each
+      query and one key for all heads, appended to Q and K. Frequencies and angles are steps where
+      `scaling` (a model's configuration), `sections` (several axes), `frequencies`,
+      `position_ids`, `caches` or `part` say more; see `symattn.attention.rope`.
     - `score`: ``dot``, ``cosine``, ``general``, ``additive``, ``distance``, ``shaw`` and
       ``transformer-xl`` (relative positions); `feature_map`: ``elu+1``, ``relu`` or ``exp`` on
       queries and keys (linear attention).
@@ -58,12 +69,16 @@ class Attention(Plan):
     - `mask`: a name (``"causal"``), a table (``{"padding": 3}``), ``"boolean"`` (a matrix
       `allowed`, True attends), ``"additive"`` (a matrix `mask`), ``{"boolean": "head"}`` and
       ``{"additive": "head"}`` (one for each head), or a list, which allows what all allow;
-      ``{"any": [...]}`` allows what any allows.
+      ``{"any": [...]}`` allows what any allows. ``{"top-k": 2}`` then keeps the two keys with the
+      largest scores, ``{"index-top-k": 2}`` those with the largest of other scores (a matrix
+      `index_scores`).
     - `normaliser`: see `symattn.nodes.normalise.NORMALISERS`; `unfold`: the softmax in
       steps, with the row maximum taken off first (True or ``"shifted"``) or not (``"plain"``: e^z
       as by hand, which overflows in floating point).
     - `heads`: None for one unnumbered head, a number, or ``"h"``; `kv_heads`: fewer key/value
       heads, shared by groups of query heads.
+    - `output_gate`: ``sigmoid``, ``silu`` or ``softplus`` of X W_G, which multiplies each head's
+      output entry by entry, or as one number: ``{"sigmoid": {"headwise": True}}``.
     - `output_projection`: whether W_O follows (None: if it is given); `output_form`: ``concat``
       or ``sum`` (Σ O⁽ⁱ⁾ W_O⁽ⁱ⁾).
 
@@ -172,8 +187,10 @@ class Attention(Plan):
     def _check_given(self, names: set[str]) -> None:
         """What the spec asks for must be given."""
         for kind, _ in self.mask:
-            name = MATRIX_MASKS.get(kind)
-            if name is not None and not names & {name, "masked", "exp", "weights"}:
+            name, later = MATRIX_MASKS.get(kind), {"masked", "selected", "exp", "weights"}
+            if kind in KEY_CHOICES and KEY_CHOICES[kind] != "logits":
+                name, later = KEY_CHOICES[kind], {"choice", "selected", "exp", "weights"}
+            if name is not None and not names & {name, *later}:
                 raise SymattnError(f'mask: "{kind}" needs its matrix; give it as {name}')
         for name in ("heads", "concat"):
             if name in names and not isinstance(self.heads, int):
@@ -199,15 +216,20 @@ class Attention(Plan):
             "embedded": embedded,
             "latent": latent,
             "query_latent": query_latent,
-            "projection_bias": bool(names & _BIASES) if biased is None else biased,
+            "projection_bias": _biases_in(names) if biased is None else biased,
+            "norm": tuple((name, _vectors_in(names, name, norm)) for name, norm in self.norm),
             "cache": self.cache or bool(names & PASTS),
             "unfold": unfolding(self.unfold or bool({"row_max", "exp", "exp_sum"} & names)),
             "output_projection": projection,
         }
         if "bias" in names and self.bias is None:
             decided["bias"] = ("given", ())
+        if "W_G" in names and self.output_gate is None:
+            decided["output_gate"] = ("sigmoid", ())
         if "masked" in names and not self.mask:
             decided["mask"] = (("causal", True),)  # any mask: what leads to `masked` is cut off
+        if {"choice", "selected"} & names and not self.mask:
+            decided["mask"] = (("top-k", 1),)
         if "scaled" in names and self.scale is None:
             decided["scale"] = DEFAULT_SCALE
         plan = Plan(**{**vars(self), **decided})
@@ -222,6 +244,8 @@ def inferred_source(names: Collection[str], embedded: bool = False, projected: b
     >>> inferred_source({"X", "W_Q", "W_K"}), inferred_source({"Q", "K"})
     ('self', 'given')
     """
+    if "memory_V" in names:
+        return "separate"
     if "memory" in names:
         return "cross"
     if "X" in names or embedded:
@@ -229,8 +253,20 @@ def inferred_source(names: Collection[str], embedded: bool = False, projected: b
     return "self" if projected else "given"
 
 
+def _biases_in(names: Collection[str]) -> tuple[str, ...]:
+    """The letters of the biases that are given."""
+    return tuple(letter for letter in BIASED if f"b_{letter}" in names)
+
+
+def _vectors_in(names: Collection[str], step: str, norm: Setting) -> Setting:
+    """The norm of a step, with a gain and a shift if they are given."""
+    kind, options = norm
+    given = {word: True for word in ("gain", "shift") if f"{word}_{step}" in names}
+    return kind, tuple({**given, **dict(options)}.items())
+
+
 def _needs_x(spec: Attention) -> bool:
-    """Whether the positions are added to X, or projected from it."""
-    if spec.positions is None:
-        return False
+    """Whether the positions are added to X, or they or a gate are projected from it."""
+    if spec.positions is None or spec.output_gate is not None:
+        return spec.output_gate is not None
     return spec.rotary is None or spec.decoupled

@@ -22,6 +22,13 @@ if TYPE_CHECKING:  # start-up time: a list of names needs no SymPy
 _PAPER = "Vaswani et al., Attention Is All You Need (2017), section "
 _SELF: dict[str, Any] = {"source": "self"}
 _HEADS: dict[str, Any] = {"source": "self", "heads": "h", "output_projection": True}
+_LLAMA: dict[str, Any] = {
+    **_HEADS,
+    "kv_heads": "g",
+    "mask": "causal",
+    "positions": {"rotary": {"pairing": "half"}},
+}
+_EPS = "1e-6"
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,7 +36,8 @@ class Variant(Named):
     """A named spec, by its choices, which are what `Attention` takes; or a `text` of equations.
 
     `called` is its title where that says more than the name (Causal attention with ALiBi),
-    `computes` the first line of its programs.
+    `computes` the first line of its programs, `used_by` names published models that have it, as
+    their papers or their code in Hugging Face's Transformers say; empty where none is known here.
     """
 
     name: str
@@ -38,10 +46,16 @@ class Variant(Named):
     source: str
     called: str = ""
     computes: str = ""
+    used_by: str = ""
     text: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.about} ({self.source})"
+        return f"{self.name}: {self.about} ({self.origin})"
+
+    @property
+    def origin(self) -> str:
+        """Where it was published, and which models use it: Su et al. (2021); used by GPT-J."""
+        return f"{self.source}; used by {self.used_by}" if self.used_by else self.source
 
     @cached_property
     def spec(self) -> Attention:
@@ -98,6 +112,7 @@ VARIANTS: tuple[Variant, ...] = (
         "queries, keys and values given, scores divided by √d_k",
         f"{_PAPER}3.2.1",
         computes="Dot-product attention, softmax(q kᵀ / √d_k) v",
+        used_by="the Transformer",
     ),
     Variant(
         "dot-product",
@@ -105,6 +120,7 @@ VARIANTS: tuple[Variant, ...] = (
         "dot-product scores without the division by √d_k",
         "Luong, Pham, Manning, Effective Approaches to Attention-based NMT (2015), sec. 3.1",
         computes="Dot-product attention without a scale, softmax(q kᵀ) v",
+        used_by="Luong et al.'s translation models",
     ),
     Variant(
         "bare",
@@ -157,6 +173,7 @@ VARIANTS: tuple[Variant, ...] = (
         "several heads with their own projections, concatenated and projected",
         f"{_PAPER}3.2.2",
         computes="Several heads of attention side by side, concatenated and projected",
+        used_by="the encoders of the Transformer and of BERT",
     ),
     Variant(
         "causal-multi-head",
@@ -165,6 +182,7 @@ VARIANTS: tuple[Variant, ...] = (
         f"{_PAPER}3.2.3",
         "Causal multi-head attention",
         computes="Multi-head attention in which no token sees a later one, as in a decoder",
+        used_by="the Transformer's decoder, GPT-2",
     ),
     Variant(
         "multi-head-sum",
@@ -180,6 +198,7 @@ VARIANTS: tuple[Variant, ...] = (
         "all heads share one key and one value projection",
         "Shazeer, Fast Transformer Decoding (2019), section 3",
         computes="Multi-head attention whose heads share one key and one value projection",
+        used_by="Falcon, GPTBigCode",
     ),
     Variant(
         "grouped-query",
@@ -187,6 +206,7 @@ VARIANTS: tuple[Variant, ...] = (
         "groups of heads share keys and values",
         "Ainslie et al., GQA (2023), section 2.2",
         computes="Multi-head attention in which groups of heads share keys and values",
+        used_by="Llama 2, Mistral, Qwen2",
     ),
     Variant(
         "multi-head-latent",
@@ -195,6 +215,7 @@ VARIANTS: tuple[Variant, ...] = (
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
         "Multi-head latent attention",
         computes="Multi-head attention whose keys and values are made from one small latent",
+        used_by="DeepSeek-V2, DeepSeek-V3",
     ),
     Variant(
         "absorbed-latent",
@@ -204,6 +225,7 @@ VARIANTS: tuple[Variant, ...] = (
         "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2",
         "Multi-head latent attention with absorbed projections",
         computes="Latent attention that compares queries with the latent and makes no keys",
+        used_by="DeepSeek-V2 when it generates",
     ),
     Variant(
         "deepseek",
@@ -219,6 +241,7 @@ VARIANTS: tuple[Variant, ...] = (
         "DeepSeek-AI, DeepSeek-V2 (2024), sections 2.1.2 and 2.1.3, equations 9 to 19",
         "DeepSeek's latent attention",
         computes="Causal multi-head attention over latents, with rotary positions kept apart",
+        used_by="DeepSeek-V2, DeepSeek-V3",
     ),
     Variant(
         "embedded",
@@ -235,6 +258,7 @@ VARIANTS: tuple[Variant, ...] = (
         f"{_PAPER}3.5",
         "Attention with sinusoidal position encodings",
         computes="Self-attention with sinusoidal positions added to the token vectors",
+        used_by="the Transformer, Whisper's encoder",
     ),
     Variant(
         "learned-positions",
@@ -243,6 +267,7 @@ VARIANTS: tuple[Variant, ...] = (
         "Gehring et al., Convolutional Sequence to Sequence Learning (2017), section 3.1",
         "Attention with learned position embeddings",
         computes="Self-attention with a learned position vector added to each token vector",
+        used_by="BERT, GPT-2, BART",
     ),
     Variant(
         "rotary",
@@ -251,14 +276,83 @@ VARIANTS: tuple[Variant, ...] = (
         "Su et al., RoFormer (2021), section 3.2.2",
         "Causal attention with rotary position embeddings (RoFormer)",
         computes="Causal self-attention with queries and keys rotated by their positions",
+        used_by="GPT-J, on a part of each head",
     ),
     Variant(
         "llama",
-        _choices(**_HEADS, kv_heads="g", mask="causal", positions={"rotary": {"pairing": "half"}}),
+        _choices(**_LLAMA),
         "causal mask, rotary position embeddings (half-split pairs, as in Hugging "
         "Face's implementation), grouped heads",
         "Touvron et al., Llama 2 (2023), section 2.2",
         computes="Causal grouped-query attention with rotary positions, paired by halves",
+        used_by="Llama 2, Mistral, Qwen2",
+    ),
+    Variant(
+        "qwen2",
+        _choices(**_LLAMA, projection_bias=["Q", "K", "V"]),
+        "Llama's attention with biases of queries, keys and values, and none of the output",
+        "Yang et al., Qwen2 Technical Report (2024), section 2.2",
+        computes="Llama's attention with biases added to queries, keys and values",
+    ),
+    Variant(
+        "qwen3",
+        _choices(**_LLAMA, norm={"rms": {"eps": _EPS, "gain": True}}),
+        "Llama's attention with an RMSNorm of each head's queries and keys before the rotation",
+        "Qwen Team, Qwen3 Technical Report (2025), section 2",
+        computes="Llama's attention with queries and keys normalised in each head, then rotated",
+    ),
+    Variant(
+        "qwen3-next",
+        _choices(
+            **_LLAMA,
+            norm={"rms": {"eps": _EPS, "gain": "one-plus"}},
+            output_gate="sigmoid",
+        ),
+        "queries and keys normalised with a gain of 1 + α; a sigmoid gate of the token on each "
+        "entry of each head's output",
+        "Qiu et al., Gated Attention for Large Language Models (2025), section 2.2; Hugging Face "
+        "transformers, Qwen3NextAttention",
+        "Qwen3-Next attention",
+        computes="Llama's attention with normalised queries and keys and a gate on the output",
+    ),
+    Variant(
+        "gated-heads",
+        _choices(**_HEADS, mask="causal", output_gate={"sigmoid": {"headwise": True}}),
+        "one sigmoid gate for each head and token, by which the head's output is multiplied",
+        "Qiu et al., Gated Attention for Large Language Models (2025), section 2.2",
+        "Causal attention with gated heads",
+        computes="Causal multi-head attention, each head's output times a gate of the token",
+    ),
+    Variant(
+        "olmo-2",
+        _choices(**_LLAMA, norm={"rms": {"eps": _EPS, "gain": True, "joined": True}}),
+        "Llama's attention with one RMSNorm of the queries of all heads, and one of the keys",
+        "OLMo Team, 2 OLMo 2 Furious (2025), section 2.1",
+        "OLMo 2 attention",
+        computes="Llama's attention with the queries of all heads normalised as one row",
+    ),
+    Variant(
+        "gemma-3",
+        _choices(**_LLAMA, norm={"rms": {"eps": _EPS, "gain": "one-plus"}}),
+        "Llama's attention with queries and keys normalised; the gain is 1 + α",
+        "Gemma Team, Gemma 3 Technical Report (2025), section 2",
+        "Gemma 3 attention",
+        computes="Llama's attention with normalised queries and keys, whose gain is 1 + α",
+    ),
+    Variant(
+        "chameleon",
+        _choices(**_LLAMA, norm={"layer": {"eps": "1e-5", "gain": "head", "shift": "head"}}),
+        "Llama's attention with a LayerNorm of queries and keys, learned by each head",
+        "Chameleon Team, Chameleon: Mixed-Modal Early-Fusion Foundation Models (2024), section 2.3",
+        computes="Llama's attention with a LayerNorm of each head's queries and keys",
+    ),
+    Variant(
+        "vit-22b",
+        _choices(**_HEADS, norm={"layer": {"eps": _EPS, "gain": True}}),
+        "multi-head attention with a LayerNorm of queries and keys, without biases",
+        "Dehghani et al., Scaling Vision Transformers to 22 Billion Parameters (2023), section 2",
+        "ViT-22B attention",
+        computes="Multi-head attention with a LayerNorm of each head's queries and keys",
     ),
     Variant(
         "alibi",
@@ -268,6 +362,7 @@ VARIANTS: tuple[Variant, ...] = (
         "Press, Smith, Lewis, Train Short, Test Long (2021), section 3",
         "Causal attention with ALiBi",
         computes="Causal multi-head attention with a penalty on each score, linear in the distance",
+        used_by="BLOOM, MPT",
     ),
     Variant(
         "t5",
@@ -276,6 +371,7 @@ VARIANTS: tuple[Variant, ...] = (
         "Raffel et al., T5 (2020), section 2.1",
         "T5 attention",
         computes="Multi-head attention with a learned bias for each bucket of distances",
+        used_by="T5, mT5",
     ),
     Variant(
         "shaw",
@@ -286,6 +382,7 @@ VARIANTS: tuple[Variant, ...] = (
         "(2018), section 3.2",
         "Attention with relative positions (Shaw)",
         computes="Multi-head attention with a learned key for each clipped relative position",
+        used_by="SeamlessM4T, Wav2Vec2-BERT",
     ),
     Variant(
         "transformer-xl",
@@ -295,6 +392,7 @@ VARIANTS: tuple[Variant, ...] = (
         "Dai et al., Transformer-XL (2019), section 3.3",
         "Transformer-XL attention",
         computes="Causal multi-head attention with scores of four terms, two of them by distance",
+        used_by="Transformer-XL; XLNet, with another mask",
     ),
     Variant(
         "bahdanau",
@@ -302,6 +400,7 @@ VARIANTS: tuple[Variant, ...] = (
         "a small network scores each pair of query and key",
         "Bahdanau, Cho, Bengio (2015), section A.1.2",
         computes="Attention scored by a small network on each pair of query and key",
+        used_by="RNNsearch",
     ),
     Variant(
         "luong-general",
@@ -310,6 +409,7 @@ VARIANTS: tuple[Variant, ...] = (
         "Luong, Pham, Manning (2015), section 3.1",
         "Luong's general attention",
         computes="Attention with the bilinear score q W kᵀ of a learned matrix W",
+        used_by="Luong et al.'s translation models",
     ),
     Variant(
         "cosine",
@@ -317,6 +417,7 @@ VARIANTS: tuple[Variant, ...] = (
         "the score is the cosine of the angle between query and key",
         "Graves, Wayne, Danihelka, Neural Turing Machines (2014), section 3.3.1",
         computes="Attention scored by the cosine of the angle between query and key",
+        used_by="the Neural Turing Machine; Swin V2, with a learned scale",
     ),
     Variant(
         "nadaraya-watson",
@@ -332,6 +433,7 @@ VARIANTS: tuple[Variant, ...] = (
         "each token attends only to itself and its neighbours",
         "Beltagy, Peters, Cohan, Longformer (2020), section 3.1",
         computes="Self-attention within a window around each token",
+        used_by="Longformer",
     ),
     Variant(
         "mistral",
@@ -339,6 +441,7 @@ VARIANTS: tuple[Variant, ...] = (
         "each token attends to itself and to a fixed number of tokens before it",
         "Jiang et al., Mistral 7B (2023), section 2",
         computes="Self-attention in which each token sees itself and the few tokens before it",
+        used_by="Mistral 7B; Gemma 2 and OLMo 3, in some layers",
     ),
     Variant(
         "longformer",
@@ -346,6 +449,7 @@ VARIANTS: tuple[Variant, ...] = (
         "a window, and a global token, which attends to all tokens and to which all tokens attend",
         "Beltagy, Peters, Cohan, Longformer (2020), section 3.1",
         computes="Self-attention within a window, and to and from one global token",
+        used_by="Longformer",
     ),
     Variant(
         "strided",
@@ -353,6 +457,67 @@ VARIANTS: tuple[Variant, ...] = (
         "each token attends to the last few tokens, and to earlier ones at regular intervals",
         "Child et al., Generating Long Sequences with Sparse Transformers (2019), section 4.3",
         computes="Causal self-attention to the last few tokens, and to earlier ones at equal steps",
+        used_by="the Sparse Transformer",
+    ),
+    Variant(
+        "chunked",
+        _choices(**_SELF, mask={"chunk": 2}),
+        "each token attends to itself and to earlier tokens of its own chunk of the sequence",
+        "Meta, Llama 4 (2025), attention_chunk_size",
+        computes="Causal self-attention within chunks of the sequence",
+        used_by="Llama 4, in some layers",
+    ),
+    Variant(
+        "packed",
+        _choices(**_SELF, mask=["causal", {"documents": {"lengths": [2, 1]}}]),
+        "several documents in one sequence; each token attends to itself and to earlier tokens of "
+        "its own document",
+        "Grattafiori et al., The Llama 3 Herd of Models (2024), section 3.2",
+        "Causal attention over packed documents",
+        computes="Causal self-attention within each document of a packed sequence",
+        used_by="Llama 3 in training",
+    ),
+    Variant(
+        "swin",
+        _choices(**_HEADS, mask={"window-2d": [4, 2]}, bias="given"),
+        "tokens of a grid attend within square windows; a bias for the relative position",
+        "Liu et al., Swin Transformer (2021), section 3.2, equation 4",
+        "Window attention (Swin)",
+        computes="Multi-head attention within the square windows of a grid, with a bias",
+        used_by="Swin Transformer",
+    ),
+    Variant(
+        "shifted-window",
+        _choices(**_HEADS, mask={"window-2d": [4, 2, 1]}, bias="given"),
+        "windows of a grid, shifted by half a window",
+        "Liu et al., Swin Transformer (2021), section 3.2, figure 4",
+        "Shifted-window attention (Swin)",
+        computes="Multi-head attention within shifted windows of a grid, with a bias",
+        used_by="Swin Transformer",
+    ),
+    Variant(
+        "explicit-sparse",
+        _choices(**_SELF, mask=["causal", {"top-k": 2}]),
+        "each query keeps the keys with its largest scores, of those that are not later",
+        "Zhao et al., Explicit Sparse Transformer (2019), section 3",
+        "Explicit sparse attention",
+        computes="Causal self-attention to the keys with the largest scores alone",
+        used_by="the Explicit Sparse Transformer",
+    ),
+    Variant(
+        "deepseek-sparse",
+        _choices(
+            **_HEADS,
+            latent=True,
+            query_latent=True,
+            mask=["causal", {"index-top-k": 2}],
+            positions={"rotary": {"decoupled": True}},
+        ),
+        "DeepSeek's latent attention to the keys with the largest index scores, which are given",
+        "DeepSeek-AI, DeepSeek-V3.2 (2025), section 2.1, equation 2",
+        "DeepSeek sparse attention",
+        computes="Causal latent attention to the keys that an indexer scores highest",
+        used_by="DeepSeek-V3.2",
     ),
     Variant(
         "prefix-lm",
@@ -361,6 +526,7 @@ VARIANTS: tuple[Variant, ...] = (
         "Raffel et al., T5 (2020), section 3.2.1",
         "Attention of a prefix LM",
         computes="Self-attention that is bidirectional over a prefix and causal after it",
+        used_by="PaliGemma",
     ),
     Variant(
         "gemma",
@@ -368,6 +534,7 @@ VARIANTS: tuple[Variant, ...] = (
         "a causal mask; scores kept between −50 and 50 by a soft cap",
         "Gemma Team, Gemma 2 (2024), section 2",
         computes="Causal multi-head attention with scores kept within a soft cap",
+        used_by="Gemma 2, VaultGemma",
     ),
     Variant(
         "off-by-one",
@@ -385,6 +552,7 @@ VARIANTS: tuple[Variant, ...] = (
         "OpenAI, gpt-oss (2025)",
         "Causal attention with a sink",
         computes="Causal attention in which a learned extra logit takes weight in each head",
+        used_by="gpt-oss",
     ),
     Variant(
         "sigmoid",
@@ -402,6 +570,14 @@ VARIANTS: tuple[Variant, ...] = (
         computes="Attention by sparsemax, which makes some weights exactly 0",
     ),
     Variant(
+        "entmax",
+        _choices(normaliser="entmax15"),
+        "between softmax and sparsemax: squares of what lies above a threshold, so that weights "
+        "may be exactly 0",
+        "Peters, Niculae, Martins, Sparse Sequence-to-Sequence Models (2019), section 3",
+        computes="Attention by 1.5-entmax, which makes some weights exactly 0",
+    ),
+    Variant(
         "hard",
         _choices(normaliser="hardmax"),
         "all weight on the key with the highest score",
@@ -414,6 +590,7 @@ VARIANTS: tuple[Variant, ...] = (
         "non-negative features of queries and keys instead of exponentials",
         "Katharopoulos et al., Transformers are RNNs (2020), section 3.2",
         computes="Attention by the kernel φ(q)·φ(k), φ = elu + 1, in place of exp",
+        used_by="the Linear Transformer",
     ),
     Variant(
         "causal-linear",
@@ -422,6 +599,7 @@ VARIANTS: tuple[Variant, ...] = (
         "Katharopoulos et al., Transformers are RNNs (2020), section 3.3",
         "Causal linear attention",
         computes="Causal attention by the kernel φ(q)·φ(k), φ = elu + 1, in place of exp",
+        used_by="the Linear Transformer",
     ),
     Variant(
         "hopfield",
@@ -429,6 +607,7 @@ VARIANTS: tuple[Variant, ...] = (
         "one update of a modern Hopfield network: values are the stored patterns",
         "Ramsauer et al., Hopfield Networks is All You Need (2020), section 2",
         computes="One update of a modern Hopfield network: keys and values are the stored patterns",
+        used_by="Hopfield layers",
     ),
     Variant(
         "cached",
@@ -445,21 +624,35 @@ VARIANTS: tuple[Variant, ...] = (
         "Jiang et al., Mistral 7B (2023), section 2, rolling buffer cache",
         "Sliding-window attention with a cache",
         computes="Self-attention of new tokens to the last few, over a cache of keys and values",
+        used_by="Mistral 7B when it generates",
     ),
     Variant(
         "cached-llama",
-        _choices(
-            **_HEADS,
-            kv_heads="g",
-            cache=True,
-            mask="causal",
-            positions={"rotary": {"pairing": "half"}},
-        ),
+        _choices(**_LLAMA, cache=True),
         "decoding with rotary position embeddings and with grouped heads; the groups "
         "keep the cache small",
         "Ainslie et al., GQA (2023), section 2.2",
         "Llama attention with a cache",
         computes="Causal grouped-query attention of new tokens over a cache, with rotary positions",
+        used_by="Llama 2 when it generates",
+    ),
+    Variant(
+        "separate-memories",
+        _choices(source="separate", heads="h", output_projection=True, projection_bias=True),
+        "queries, keys and values projected from three inputs, each with a width of its own",
+        "PyTorch, nn.MultiheadAttention, kdim and vdim",
+        "Attention with keys and values of their own",
+        computes="Attention of one sequence (x) to keys of memory, with values of memory_v",
+        used_by="TrOCR",
+    ),
+    Variant(
+        "detr",
+        _choices(**_HEADS, projection_bias=True, positions={"learned": {"values": False}}),
+        "positions added to what queries and keys are made of, but not to what values are made of",
+        "Carion et al., End-to-End Object Detection with Transformers (2020), appendix A.3",
+        "DETR's self-attention",
+        computes="Multi-head attention whose values are made of tokens without their positions",
+        used_by="DETR's encoder",
     ),
     Variant(
         "perceiver",
@@ -467,6 +660,7 @@ VARIANTS: tuple[Variant, ...] = (
         "a few latent vectors (X) attend to a long input (memory)",
         "Jaegle et al., Perceiver (2021), section 3.1",
         computes="Attention of a few latent vectors (x) to a long input (memory)",
+        used_by="Perceiver",
     ),
     Variant(
         "set-pooling",
@@ -475,6 +669,7 @@ VARIANTS: tuple[Variant, ...] = (
         "Lee et al., Set Transformer (2019), section 3.2, equation 11",
         "Set pooling by attention",
         computes="Attention of a few learned seed vectors (x) to a set (memory)",
+        used_by="the Set Transformer",
     ),
     Variant(
         "unfolded",
@@ -502,6 +697,7 @@ TEXTS: tuple[Variant, ...] = (
         {},
         "heads that take the difference of two softmaxes, each followed by a norm",
         "Ye et al., Differential Transformer (2024), section 2.1, equations 1 and 3",
+        used_by="the Differential Transformer, DiffLlama",
         text="""
 Q_1[h] : n × d_k;  K_1[h] : n × d_k;  Q_2[h] : n × d_k;  K_2[h] : n × d_k
 Q_1[h] = X W_Q1[h];  K_1[h] = X W_K1[h]
@@ -519,6 +715,7 @@ output O = concat_h(Y[h]) W_O
         {},
         "heads mixed by learned matrices, before the softmax and after it",
         "Shazeer et al., Talking-Heads Attention (2020), section 4",
+        used_by="DeBERTa, as an option",
         text="""
 P_L : n_h × n_h;  P_W : n_h × n_h
 Q[h] = X W_Q[h];  K[h] = X W_K[h];  V[h] = X W_V[h]
@@ -566,6 +763,7 @@ output O = A V
         "learned vectors before the tokens, which attend and are attended to as tokens are",
         "Burtsev et al., Memory Transformer (2020), section 3.1",
         "Attention with memory tokens",
+        used_by="the Memory Transformer; DINOv2 with registers",
         text="""
 M : d_m × d_model
 H = [M; X]
@@ -580,6 +778,7 @@ output O = A V
         "scores of content to content, content to position and position to content",
         "He et al., DeBERTa (2021), section 3.1, equation 4, with distances clipped alike on "
         "both sides",
+        used_by="DeBERTa",
         text="""
 R : 2 d_w + 1 × d_model;  Q_R : 2 d_w + 1 × d_k;  K_R : 2 d_w + 1 × d_k
 Q = X W_Q;  K = X W_K;  V = X W_V
@@ -606,6 +805,7 @@ O = H + softmax(H W_P K^T / sqrt(d_k) + causal()) V W_R
         {},
         "a sigmoid gate of the token on what each head gives",
         "Qiu et al., Gated Attention for Large Language Models (2025), section 2.2",
+        used_by="Qwen3-Next",
         text="""
 Q[h] = X W_Q[h];  K[h] = X W_K[h];  V[h] = X W_V[h]
 weights A[h] = softmax(Q[h] K[h]^T / sqrt(d_k) + causal())
@@ -641,10 +841,31 @@ output O = A V
 """,
     ),
     Variant(
+        "lightning-indexer",
+        {},
+        "keys chosen by an indexer: a small attention of several heads, with one key for all of "
+        "them, here as many as the attention has",
+        "DeepSeek-AI, DeepSeek-V3.2 (2025), section 2.1, equations 1 and 2",
+        "Attention to the keys of a lightning indexer",
+        used_by="DeepSeek-V3.2",
+        text="""
+w[h] : d_model × 1
+Q[h] = X W_Q[h];  K[h] = X W_K[h];  V[h] = X W_V[h]
+P[h] = X W_P[h];  R = X W_R
+B = sum_h((X w[h]) ∘ relu(P[h] R^T))   # The index scores: each head's are weighted by the query.
+M = causal()
+G = B + M
+C = topk(G, 2)
+weights A[h] = softmax(Q[h] K[h]^T / sqrt(d_k) + M + C)
+output O = concat_h(A[h] V[h]) W_O
+""",
+    ),
+    Variant(
         "linformer",
         {},
         "keys and values projected to a fixed number of rows",
         "Wang et al., Linformer (2020), section 4",
+        used_by="Linformer",
         text="""
 E : d_p × m;  F : d_p × m
 weights A = softmax(Q (E K)^T / sqrt(d_k))
@@ -657,6 +878,7 @@ output O = A (F V)
         "weights computed from each token alone, without keys",
         "Tay et al., Synthesizer (2021), section 3.1",
         "Dense Synthesizer attention",
+        used_by="Synthesizer",
         text="""
 X : n × d_model;  W_1 : d_model × d_model;  W_2 : d_model × n
 scores S = relu(X W_1 + b_1) W_2 + b_2
@@ -686,6 +908,7 @@ output O = N[m] / L[m]
         "causal linear attention computed token by token, with two sums as its state",
         "Katharopoulos et al., Transformers are RNNs (2020), section 3.4, equations 16 to 20",
         "Linear attention as a recurrence",
+        used_by="the Linear Transformer",
         text="""
 φ(x) = x + 1 if x > 0 else exp(x)
 S[0] = 0;  z[0] = 0
@@ -700,6 +923,7 @@ output O[t,:] = φ(Q[t]) S[t] / (φ(Q[t]) z[t])
         "products of queries and keys that decay with the distance, without a softmax",
         "Sun et al., Retentive Network (2023), section 2.1, equation 5",
         "Retention",
+        used_by="RetNet",
         text="""
 Q = rotary(X W_Q);  K = rotary(X W_K);  V = X W_V
 D[i,j] = γ^(i-j) if i >= j else 0
@@ -713,6 +937,7 @@ output O = A V
         "retention computed token by token: the state decays and takes in each token",
         "Sun et al., Retentive Network (2023), section 2.1, equation 6",
         "Retention as a recurrence",
+        used_by="RetNet",
         text="""
 Q = rotary(X W_Q);  K = rotary(X W_K);  V = X W_V
 S[0] = 0
@@ -725,6 +950,7 @@ output O[t,:] = Q[t] S[t]
         {},
         "linear attention whose state decays by a gate of each token, for each key component",
         "Yang et al., Gated Linear Attention Transformers (2023), sections 4.1 and 4.4",
+        used_by="the GLA Transformer",
         text="""
 W_A : d_model × d_r;  W_B : d_r × d_k
 g(x) = sigmoid(x)^(1/16)
@@ -741,6 +967,7 @@ output O[t,:] = Q[t] S[t]
         "a state space whose state decays by a number of each token",
         "Dao, Gu, Transformers are SSMs (2024), section 3",
         "A state space (Mamba-2)",
+        used_by="Mamba-2, Zamba2, Bamba",
         text="""
 X : n × d_v;  B : n × d_s;  C : n × d_s
 S[0] = 0
@@ -754,6 +981,7 @@ output O[t,:] = C[t] S[t]
         "the same state space as masked attention: products of decays stand in the mask",
         "Dao, Gu, Transformers are SSMs (2024), section 5.1",
         "A state space as attention",
+        used_by="Mamba-2, Zamba2, Bamba",
         text="""
 X : n × d_v;  B : n × d_s;  C : n × d_s;  δ : n × 1
 T[i,j] = 1 if j <= i else 0
@@ -839,6 +1067,7 @@ output O[c] = Q[c] S[c-1] + (Q[c] K[c]^T ∘ T) (U[c] - W[c] S[c-1])
         "Schlag et al., Linear Transformers Are Secretly Fast Weight Programmers (2021); Yang et "
         "al., Parallelizing Linear Transformers with the Delta Rule (2024), section 2",
         "The delta rule",
+        used_by="DeltaNet",
         text="""
 w : d_model × 1
 Q = unit(SiLU(X W_Q));  K = unit(SiLU(X W_K));  V = SiLU(X W_V)
@@ -854,6 +1083,7 @@ output O[t,:] = Q[t] S[t]
         "the delta rule on a state that decays by a number of each token",
         "Yang, Kautz, Hatamizadeh, Gated Delta Networks (2024), section 3.1, equation 10",
         "The gated delta rule",
+        used_by="Qwen3-Next, OLMo Hybrid",
         text="""
 S[0] = 0
 S[t] = α[t] (S[t-1] - β[t] K[t]^T (K[t] S[t-1])) + β[t] K[t]^T V[t]
@@ -866,6 +1096,7 @@ output O[t,:] = Q[t] S[t]
         "the delta rule on a state that decays by a gate for each key component",
         "Kimi Team, Kimi Linear (2025), section 3, equation 1",
         "Kimi delta attention",
+        used_by="Kimi Linear",
         text="""
 G : n × d_k
 S[0] = 0
@@ -879,6 +1110,7 @@ output O[t,:] = Q[t] S[t]
         "linear attention with a decay, a norm and a gate",
         "Qin et al., TransNormerLLM (2023), section 3; Lightning Attention-2 (2024), section 3",
         "Lightning attention",
+        used_by="TransNormerLLM, MiniMax",
         text="""
 Q = SiLU(X W_Q);  K = SiLU(X W_K);  V = SiLU(X W_V)
 S[0] = 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from symattn.attention.norms import NORM_WORDS
 from symattn.attention.presets import PRESETS
 from symattn.attention.scoring import BIASES, SCORES, learned_of
 from symattn.attention.sources import POSITIONS
@@ -22,6 +23,7 @@ WORDS: Mapping[str, Word] = {
     word.name: word
     for word in (
         *COMMON,
+        *NORM_WORDS,
         *(w for axis in (POSITIONS, SCORES, BIASES) for row in axis.values() for w in row.words),
         *(w for kind in NORMALISERS.values() for w in learned_of(kind)),
     )

@@ -9,13 +9,28 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from symattn.attention.plan import d_c, d_cq, d_k, d_mem, d_model, d_out, d_r, d_v, m, n, n_vocab, p
+from symattn.attention.plan import (
+    d_c,
+    d_cq,
+    d_k,
+    d_mem,
+    d_model,
+    d_out,
+    d_r,
+    d_v,
+    d_val,
+    m,
+    n,
+    n_vocab,
+    p,
+)
 from symattn.nodes.arguments import Setting
 
 PAPER = "Vaswani et al. 2017, section "
 
 _LATENT = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.2"
 _DECOUPLED = "DeepSeek-AI, DeepSeek-V2 (2024), section 2.1.3"
+_GATE = "Qiu et al. 2025, section 2.2"
 _BACKWARD = "Dao et al. 2022, appendix B.2"
 
 #: What a word knows of its matrix wherever that stands, as an `Item` does.
@@ -119,6 +134,15 @@ COMMON: tuple[Word, ...] = (
         columns=d_mem,
     ),
     Word(
+        "memory_V",
+        "C_V",
+        title="vectors that values are made of",
+        shared=True,
+        meaning="vectors that the values are made of, one for each token of the second sequence",
+        rows=m,
+        columns=d_val,
+    ),
+    Word(
         "W_Q",
         "W_Q",
         title="query projection matrix",
@@ -140,7 +164,7 @@ COMMON: tuple[Word, ...] = (
         "W_V",
         title="value projection matrix",
         learned=True,
-        rows="memory.columns",
+        rows="value_memory.columns",
         columns=d_v,
         grouped=True,
     ),
@@ -157,6 +181,15 @@ COMMON: tuple[Word, ...] = (
     Word("b_K", "b_K", title="key bias", learned=True, rows=1, columns=d_k, grouped=True),
     Word("b_V", "b_V", title="value bias", learned=True, rows=1, columns=d_v, grouped=True),
     Word("b_O", "b_O", title="output bias", learned=True, shared=True, rows=1, columns=d_out),
+    Word(
+        "W_G",
+        "W_G",
+        title="gate projection matrix",
+        learned=True,
+        rows="sequence.columns",
+        columns="weighted.columns",
+    ),
+    Word("b_G", "b_G", title="gate bias", learned=True, rows=1, columns="weighted.columns"),
     Word(
         "W_D",
         "W_D",
@@ -435,6 +468,26 @@ COMMON: tuple[Word, ...] = (
     ),
     Word("masked", "G", title="masked scores", logits=True, rule="masking"),
     Word(
+        "index_scores",
+        "S_I",
+        "index scores, by which keys are chosen",
+        title="index scores",
+        logits=True,
+        fixed=True,
+        shared=True,
+        rows="logits.rows",
+        columns="logits.columns",
+    ),
+    Word("choice", "M_top", title="choice of keys", logits=True, fixed=True, rule="top k"),
+    Word(
+        "selected",
+        "G_top",
+        title="scores of the chosen keys",
+        logits=True,
+        rule="masking",
+        why="A key that is not chosen has no effect: its score becomes {−∞}, its weight 0.",
+    ),
+    Word(
         "row_max",
         "rho",
         title="row maxima",
@@ -485,6 +538,31 @@ COMMON: tuple[Word, ...] = (
         why="For each query, the output is the sum of the values, weighted by that query's "
         "attention weights.",
         source=f"{PAPER}3.2.2",
+    ),
+    Word(
+        "gate_scores",
+        "Z_G",
+        title="scores of the gate",
+        rule="projection",
+        why="The projection gives each token numbers that say how much of the output is let "
+        "through.",
+        source=_GATE,
+    ),
+    Word(
+        "gate",
+        "G_O",
+        title="gate",
+        rule="activation",
+        why="The gate depends on the query's own token, not on those attended to.",
+        source=_GATE,
+    ),
+    Word(
+        "output_gated",
+        "O_gate",
+        title="gated output",
+        rule="gating",
+        why="What a token does not need of the output is multiplied by nearly 0.",
+        source=_GATE,
     ),
     Word(
         "concat",
@@ -544,6 +622,7 @@ SIZES = (
     "p",
     "d_model",
     "d_mem",
+    "d_val",
     "d_c",
     "d_cq",
     "d_k",

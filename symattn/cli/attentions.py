@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from symattn.derivations import Derivation
     from symattn.language.spec import Equations
     from symattn.sheets.worksheet import Worksheet
+    from symattn.verifying.own import Meant
     from symattn.writing import Destination
 
 
@@ -28,6 +30,15 @@ def is_file(source: str) -> bool:
 def is_text(source: str) -> bool:
     """Whether a source is a text of equations: no file that is there, with = or a bracket."""
     return not os.path.lexists(source) and any(sign in source for sign in "=([")
+
+
+#: A function of a file, or of a module.
+_PROGRAM = re.compile(r"[^#=(\[]*(\.py|\w):[A-Za-z_][\w.]*")
+
+
+def is_program(source: str) -> bool:
+    """Whether a source is a function of a program: mine.py:attention."""
+    return not os.path.lexists(source) and _PROGRAM.fullmatch(source) is not None
 
 
 def is_equations(source: str) -> bool:
@@ -68,6 +79,16 @@ def reads_file(source: str) -> bool:
 def attentions(sources: Sequence[str], destinations: Sequence[Destination]) -> list[Derivation]:
     """The derivations of files, equations or variants. Raises `SymattnError` for what is none."""
     return [_attention(source, destinations) for source in sources]
+
+
+def attention_meant(source: str) -> Meant:
+    """What a function is held against: a variant, a worksheet or equations."""
+    from symattn.sheets.worksheet import read_attention
+    from symattn.verifying.own import meant
+
+    if is_text(source):
+        return meant(equations_in(source))
+    return meant(read_attention(source) if is_file(source) else variant_named(source).said)
 
 
 def variant_named(source: str) -> Variant:

@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from symattn.cli import completing as completes
-from symattn.cli.attentions import is_equations, is_file
+from symattn.cli.attentions import is_equations, is_file, is_program
 from symattn.cli.entries import with_entries
 from symattn.cli.formats import Output, format_options, width_option
 from symattn.cli.help import Explained
@@ -74,6 +74,21 @@ def _chunks(text: str | None) -> int | list[int] | None:
     return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
 
 
+def _shaped(
+    context: click.Context, option: click.Parameter, value: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """``Q=n,d_k`` as a table."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in value:
+        name, sign, sizes = text.partition("=")
+        listed = tuple(size.strip() for size in sizes.split(","))
+        if not sign or not all(re.fullmatch(r"[A-Za-z]\w*|[1-9]\d{0,2}", one) for one in listed):
+            raise click.BadParameter("write ARGUMENT=ROWS,COLUMNS, as in Q=n,d_k", context, option)
+        if found.setdefault(name.strip(), listed) != listed:
+            raise click.BadParameter(f"{name.strip()} is given two shapes", context, option)
+    return found
+
+
 class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versions only
     """How many heads an example has, or how the matrices of heads stand."""
 
@@ -92,7 +107,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     cls=Explained,
     meters=True,
     groups={
-        "What is derived": "--with --symbolic --gradient --chunks --batch --dtype",
+        "What is derived": "--with --shape --symbolic --gradient --chunks --batch --dtype",
         "An example of a variant": "--tokens --d-k --heads",
         "What is shown": "--view --steps --head --worked --entry --full --errors --cost --why",
         "How it is written": "--digits --exact --notation --symbol --layout --picture --width "
@@ -107,11 +122,14 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "symattn derive mine.toml --format html -o page.html": "A page to read and to change.",
         "symattn derive rotary --tokens 3 --d-k 4": "A variant on small whole numbers.",
         'symattn derive "softmax(Q K^T / sqrt(d_k)) V"': "An attention of your own, in equations.",
+        "symattn derive mine.py:attention": "What a function of NumPy computes.",
         "symattn derive causal --symbolic --gradient Q,K,V --steps dQ,dK,dV": "The backward pass, "
         "in symbols.",
     },
 )
-@click.argument("source", metavar="FILE|VARIANT|EQUATIONS", shell_complete=completes.subjects)
+@click.argument(
+    "source", metavar="FILE|VARIANT|EQUATIONS|PROGRAM", shell_complete=completes.subjects
+)
 @format_options(tuple(FORMATS))
 @click.option(
     "--view",
@@ -213,6 +231,14 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     help="On top of a variant: 'weights A = softmax1(Z)' takes the place of a step, a new one goes "
     "before its first use. May be repeated.",
 )
+@click.option(
+    "--shape",
+    "shapes",
+    multiple=True,
+    callback=_shaped,
+    metavar="ARGUMENT=ROWS,COLUMNS",
+    help="The shape of a program's argument, as in Q=n,d_k; may be repeated.",
+)
 @click.option("--symbolic", is_flag=True, help="Formulas only, no numbers, not even an example.")
 @click.option(
     "--dtype",
@@ -245,13 +271,17 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 @click.option("--allow-large", is_flag=True, help="Derive however much work it takes.")
 @watch_option
 def derive(watch: bool, out: Output, **asked: Any) -> Status:
-    """Derive attention step by step from a worksheet (- for standard input) or a named variant."""
+    """Derive attention step by step from a worksheet (- for standard input) or a named variant.
+
+    A PROGRAM is a function of NumPy, mine.py:attention. It is RUN, in a process of its own with
+    limits, and what it computes is derived: derive only code that you would run yourself.
+    """
     source, destination = asked["source"], out.destination
     if watch:
         check_watchable([source])
-        if not is_file(source):
+        if not is_file(source) or is_program(source):
             raise SymattnError(f"--watch: {source} is not a file; give a worksheet")
-    if destination.exists and is_file(source):
+    if destination.exists and is_file(source) and not is_program(source):
         destination.refuse_inputs(("-",) if source == "-" else _read(source))
     asked["chunks"] = _chunks(asked["chunks"])
     request = Request(**asked, out=out)

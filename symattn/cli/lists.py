@@ -22,10 +22,10 @@ def variants(out: Output) -> Status:
     from symattn.documents.blocks import Document, List, named
 
     if out.form == "json":
-        keys = ("name", "about", "source")
+        keys = ("name", "about", "source", "used_by")
         out.put_data([{key: getattr(row, key) for key in keys} for row in NAMED.values()])
     else:
-        items = tuple(named(row.name, row.about, row.source, out.brief) for row in NAMED.values())
+        items = tuple(named(row.name, row.about, row.origin, out.brief) for row in NAMED.values())
         title = "" if out.brief else "Variants of attention"
         out.put([Document(title, (List(items),))])
     return Status.AGREES

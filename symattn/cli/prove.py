@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from symattn.cli import completing as completes
-from symattn.cli.attentions import attentions, is_attention, reads_file
+from symattn.cli.attentions import attentions, is_attention, is_program, reads_file
 from symattn.cli.certificates import bounded, check_certificates, write_certificate, write_theorem
 from symattn.cli.formats import FORMS, Command, Output, format_options, width_option
 from symattn.cli.help import Explained
@@ -40,6 +40,9 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
 _OF_A_LETTER = ("positive", "permuting", "orthogonal", "symmetric")
 _ASSUMED = ("where", *_OF_A_LETTER, "shapes", "sizes")
 
+#: The seconds that a function may take, where none are said.
+_SECONDS = 120.0
+
 #: What is said of two attentions from files.
 _NUMBERLESS = "the letters stand for all matrices; the numbers in a file take no part"
 
@@ -64,6 +67,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
         "symattn prove shift": "Prove one of them.",
         'symattn prove "softmax(2 S) = softmax(S)"': "Prove or refute an equation of your own.",
         "symattn prove multi-head multi-head-sum": "Compare two attentions.",
+        "symattn prove mine.py:attention causal": "Prove that a function is an attention.",
     },
 )
 @click.argument(
@@ -132,6 +136,9 @@ def prove(**options: Any) -> Status:
 
     An ATTENTION is a worksheet or a variant; causal#weights is one step of it. Without an argument
     the catalogue is listed. It also lists false beliefs, each of which is refuted by numbers.
+
+    Instead of the first, a function may stand, mine.py:attention. It is RUN, in a process of its
+    own with limits: prove only code that you would run yourself. Real arithmetic is meant.
     """
     assumed = {name: options.pop(name) for name in _ASSUMED}
     asked = Request(assumed=assumed, **options)
@@ -150,6 +157,8 @@ def prove(**options: Any) -> Status:
 
         out.put([grammar_document()])
         return Status.AGREES
+    if asked.name is not None and is_program(asked.name):
+        return _of_program(asked)
     asked.check_what()
     return _listed(out) if asked.name is None and not asked.everything else _proven(asked)
 
@@ -194,6 +203,29 @@ class Request:
                 f"{', '.join(self.facts)}: only for an equation of your own, or two attention "
                 "mechanisms"
             )
+
+
+def _of_program(asked: Request) -> Status:
+    """Whether a function of a file is an attention."""
+    from symattn.cli.attentions import attention_meant
+    from symattn.lifting.proving import prove_program
+    from symattn.lifting.report import proven_data, proven_document
+    from symattn.verifying.subject import Wanted
+
+    out = asked.out
+    if asked.other is None:
+        raise SymattnError(f"{asked.name} is a function; say what it is to be: prove … causal")
+    if {*asked.facts} - {"--size"} or asked.certificate or asked.numbers or out.form == "rocq":
+        raise SymattnError("prove: of a function only --size, --format and --output may be given")
+    wanted = Wanted(attention_meant(asked.other), attention=f"{asked.other} attention")
+    sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
+    assert asked.name is not None
+    found = prove_program(asked.name, wanted, sizes, seconds=asked_seconds() or _SECONDS)
+    if out.form == "json":
+        out.put_data(proven_data(found))
+    else:
+        out.put([proven_document(found, out.brief)])
+    return found.status
 
 
 def _listed(out: Output) -> Status:

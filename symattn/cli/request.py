@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,8 @@ class Request:
     batch: int | None
     chunks: int | list[int] | None
     allow_large: bool
+    #: The shapes of a program's arguments.
+    shapes: Mapping[str, tuple[str, ...]]
 
     @property
     def arranges(self) -> bool:

@@ -14,6 +14,7 @@ from symattn.cli.attentions import (
     equations_in,
     is_equations,
     is_file,
+    is_program,
     on_top,
     variant_named,
     worksheet_at,
@@ -36,6 +37,9 @@ InFile: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 #: What is said of numbers that nobody gave.
 _EXAMPLE = "The numbers are a small example."
+
+#: The seconds that a program may take, where none are said.
+_SECONDS = 60.0
 
 #: Python that makes what is shown; a notebook begins with it.
 _OF_EQUATIONS = "import symattn\n\nderivation = symattn.derivation({text!r}{base})"
@@ -71,6 +75,10 @@ def jobs_of(request: Request) -> tuple[list[Job], InFile]:
         request.refuse("--gradient: applies to a whole pass; leave --chunks out", "gradient")
     if request.equations and (is_equations(source) or is_file(source)):
         raise SymattnError("--with: goes on top of a variant; write the equations into the file")
+    if is_program(source):
+        return _of_program(request, request.spelled(Notation())), nullcontext
+    if request.shapes:
+        raise SymattnError("--shape: is of a program; give a function, as mine.py:attention")
     if is_equations(source):
         own, notation = equations_in(source), request.spelled(Notation())
         code = _OF_EQUATIONS.format(text=own.text, base="")
@@ -97,6 +105,17 @@ def _of_name(row: Variant, request: Request, notation: Notation) -> list[Job]:
     else:
         return _of_variant(row, request, notation)
     return _of_equations(own, request, notation, code, row if row.text else None)
+
+
+def _of_program(request: Request, notation: Notation) -> list[Job]:
+    """The derivation of what a function of a file computes."""
+    from symattn.cli.limits import asked_seconds
+    from symattn.lifting.lift import lift
+
+    lifted = lift(request.source, request.shapes, seconds=asked_seconds() or _SECONDS)
+    own = lifted.equations
+    jobs = _of_equations(own, request, notation, _OF_EQUATIONS.format(text=own.text, base=""))
+    return [replace(job, notes=[*job.notes, lifted.note]) for job in jobs]
 
 
 def _of_equations(

@@ -18,7 +18,7 @@ from symattn.derivatives.rules import Share, backward_states, change, shares, su
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.heads import GroupSum, Head, HeadSum, head_of
 from symattn.nodes.lines import EntrySum, Filled, LineSum
-from symattn.nodes.masks import Masked, VisibleScores
+from symattn.nodes.masks import HIDING, Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.recurrence import AtOne
@@ -63,12 +63,22 @@ class Graph:
         return leading_to(self.steps, letters)
 
     def ahead(self, letters: Iterable[str]) -> set[str]:
-        """These letters and all that is made of them."""
+        """These letters and all that moves with them."""
         out = set(letters)
-        for step in self.steps:
+        for step in self.moving:
             if out & set(step.operands):
                 out.add(step.letter)
         return out
+
+    @cached_property
+    def moving(self) -> list[Step]:
+        """The steps but for those that only decide, which a small change leaves as they are."""
+        return [step for step in self.steps if not isinstance(step.expr, HIDING)]
+
+    def choices(self, letter: str) -> list[Step]:
+        """The steps that decide by a matrix."""
+        deciding = (step for step in self.steps if isinstance(step.expr, HIDING))
+        return [step for step in deciding if letter in step.operands]
 
     def deepest_first(self, letters: Collection[str]) -> list[Step]:
         """The steps of these letters, each before those it is made of: the longest way first."""
@@ -95,7 +105,7 @@ def backward(
     """Inputs and steps of the backward pass; see `Derivation.gradient`."""
     target = _target(graph, of)
     letters = _wanted(graph, target, wrt)
-    active = graph.ahead(letters) & graph.behind([target.letter])
+    active = graph.ahead(letters) & leading_to(graph.moving, [target.letter])
     if upstream is not None and not (isinstance(upstream, str) and upstream == "ones"):
         raise SymattnError(f'upstream = {quote(upstream)}: give "ones", or leave it out')
     gradients: list[Step] = []
@@ -222,10 +232,10 @@ def _target(graph: Graph, of: str | None) -> Step:
 
 def _wanted(graph: Graph, target: Step, wrt: Collection[str] | str | None) -> list[str]:
     """The letters of what is asked for, in the order of the derivation."""
-    behind = graph.behind([target.letter])
+    behind, moved = (leading_to(x, [target.letter]) for x in (graph.steps, graph.moving))
     if wrt is None:
         items = [item for item in graph.inputs if not item.fixed]
-        return [item.letter for item in items if item.letter in behind]
+        return [item.letter for item in items if item.letter in moved]
     names = words(wrt, "wrt")
     if not names:
         raise SymattnError("wrt: name at least one matrix")
@@ -236,6 +246,8 @@ def _wanted(graph: Graph, target: Step, wrt: Collection[str] | str | None) -> li
                 f"wrt: {target.name} does not depend on {item.name}; name a matrix from "
                 f"which it is computed"
             )
+        if item.letter not in moved:
+            raise _without_gradient(item)
     return [letter for letter in graph.items if letter in {item.letter for item in found}]
 
 
@@ -255,7 +267,7 @@ def _reverse(graph: Graph, active: Collection[str], wanted: Collection[str]) -> 
         # what many steps read comes last: dW_V, then dX
         for letter in sorted(whole, key=lambda x: len(readers[x]) > 1):
             gradient = _gradient(graph, graph.items[letter], shared[letter])
-            if letter not in wanted and _is_passed(gradient):
+            if letter not in wanted and not graph.choices(letter) and _is_passed(gradient):
                 passed[letter] = gradient.expr
             else:
                 gradients.append(gradient)
@@ -284,12 +296,17 @@ def _is_weighed(scores: Step, readers: Sequence[Step]) -> bool:
     )
 
 
+def _without_gradient(item: Item) -> SymattnError:
+    """The error for a matrix that has a say in the result only where it jumps."""
+    return SymattnError(
+        f"wrt: {item.name} has no gradient: it only decides between values that are apart"
+    )
+
+
 def _gradient(graph: Graph, item: Item, found: Sequence[tuple[Share, Step]]) -> Step:
     """The sum of what all readers pass back."""
     if not found:
-        raise SymattnError(
-            f"wrt: {item.name} has no gradient: it only decides between values that are apart"
-        )
+        raise _without_gradient(item)
     alone: list[MatrixExpr] = []
     over: dict[sympy.Expr, list[MatrixExpr]] = {}
     grouped = False
@@ -307,6 +324,10 @@ def _gradient(graph: Graph, item: Item, found: Sequence[tuple[Share, Step]]) -> 
     if ways:
         ways_used = " and ".join(ways)
         because.append(f"{{{item.letter}}} is used {ways_used}, so its gradients are added.")
+    because += [
+        f"No gradient passes through {{{step.letter}}}: a small change leaves the choice as it is."
+        for step in graph.choices(item.letter)
+    ]
     rule = " and ".join(dict.fromkeys(f"backward of {step.name}" for _, step in found))
     source = next((share.source for share, _ in found if share.source), _REVERSE)
     symbol = _symbol(GRADIENT, item.symbol)

@@ -189,7 +189,6 @@ class _InBalls(_Parts):
         values = [*map(self.value, rule.terms)]
         if rule.name == "max":
             return largest(values)
-        if rule.name != "τ":
-            raise TypeError(rule)
-        found: arb = BALLS.threshold(filled((1, len(values)), values))[0, 0]
+        level = {"τ": BALLS.threshold, "τ2": BALLS.threshold_of_squares}[rule.name]
+        found: arb = level(filled((1, len(values)), values))[0, 0]
         return found

@@ -12,7 +12,7 @@ import sympy
 from symattn.arguments import whole, wrong
 from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.balls import BALLS
+from symattn.arithmetic.balls import BALLS, Balls, is_settled
 from symattn.arithmetic.base import Arithmetic, Array, elementwise
 from symattn.arithmetic.decide import Digits, decide
 from symattn.arithmetic.enclosure import BITS, precision
@@ -85,11 +85,16 @@ class Values(Matrices):
         step = self._steps[letter]
         if not isinstance(arithmetic, Arrays):
             self.known(("size", letter), lambda: self._check_size(step))
-        elif self._is_partial(step) and self.is_exact:
+        elif self._has(step, "partial") and self.is_exact:
             self.balls(letter, BITS[1])  # which refuses what floating point would gloss over
         if arithmetic.key == self.arithmetic.key and (fused := self._fused(step)) is not None:
             return self._by_rows(step, *fused)
-        return self.follow(step, lambda operand: self.value(operand, arithmetic), arithmetic)
+        value = self.follow(step, lambda operand: self.value(operand, arithmetic), arithmetic)
+        is_choice = isinstance(arithmetic, Balls) and getattr(step.expr, "chooses", False)
+        chooses = is_choice or (arithmetic is BALLS and self._has(step, "chooses"))
+        if chooses and not all(map(is_settled, value.flat)):
+            return arithmetic.array(self.exact(letter))  # two equal numbers, at any precision
+        return value
 
     def _fused(self, step: Step) -> tuple[Fusion, Sequence[Fused]] | None:
         """How a step is computed by rows; None where that is not worth it, or has been in vain."""
@@ -149,10 +154,10 @@ class Values(Matrices):
 
         return self.known(("program", step), make)
 
-    def _is_partial(self, step: Step) -> bool:
-        """Whether some numbers have no value under the step."""
+    def _has(self, step: Step, fact: str) -> bool:
+        """Whether a fact of nodes, such as `partial`, holds of one in a step."""
         nodes = step.expr.atoms(Node)
-        return self.known(("partial", step.letter), lambda: any(node.partial for node in nodes))
+        return self.known((fact, step.letter), lambda: any(getattr(node, fact) for node in nodes))
 
     def again(self, **given: Given) -> Self:
         """The same derivation at other numbers of the same shapes; its programs are not made again.

@@ -8,6 +8,7 @@ printed numbers to give the printed result when they are worked out again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 import sympy
@@ -100,6 +101,9 @@ def _worked(
     stated = r.at(_unfolded(evaluation, expr, notation), places, evaluation.sizes)
     cell = (column, row) if notation.convention == "columns" else (row, column)
     stages = Stages(Numbers(evaluation, notation), least)
+    rule = r.rule_of(expr, ROW, COLUMN)
+    if isinstance(rule, r.Cases) and isinstance(rule.left, r.Named) and r.entries(rule.left):
+        return _by_number(stages, left, rule, places)
     return _line(stages, Speller(notation).rule(left), stated, step.letter, (*head, *cell))
 
 
@@ -130,6 +134,31 @@ def _line(stages: Stages, left: Tree, stated: Rule, letter: str, place: Place) -
     settled = numbers.settled(rule) if result.exact and links[-1][0] == t.APPROX else None
     links = links if settled is None else [*_settled_links(stages, (rule, settled), result)]
     return t.equation(left, *_readable(links, notation)), used
+
+
+def _by_number(
+    stages: Stages, left: Rule, rule: r.Cases, places: Mapping[sympy.Symbol, int]
+) -> _Line:
+    """M_12 = −∞ since κ_12 = 3 > 2: an entry that a number made of entries decides."""
+    numbers, speller = stages.numbers, Speller(stages.numbers.notation)
+    stated = r.at(rule, places, numbers.evaluation.sizes)
+    assert isinstance(rule.left, r.Named)
+    assert isinstance(stated, r.Cases)
+    told = replace(rule.left, indices=tuple(places.get(i, i) for i in rule.left.indices))
+    found, bound = numbers.exact(stated.left), numbers.exact(stated.right)
+    value = numbers.exact(numbers.decided(stated))
+    sign = rule.sign if value == numbers.exact(stated.value) else _OPPOSITE[rule.sign]
+    because = t.equation(
+        speller.rule(told),
+        (t.EQUALS, speller.scalar(found)),
+        (t.Op(sign), speller.scalar(bound)),
+    )
+    equation = t.equation(speller.rule(left), (t.EQUALS, speller.scalar(value)))
+    return t.row(equation, t.Text(" since "), because), {}
+
+
+#: What holds where the condition of a sign does not.
+_OPPOSITE = {"≤": ">", "=": "≠"}
 
 
 def _readable(links: Iterable[_Link], notation: Notation) -> Iterator[_Link]:

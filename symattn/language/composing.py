@@ -27,7 +27,7 @@ from symattn.step import Step, letter_of
 WEIGHTS = "weights"
 
 #: The functions of scores that make weights of them.
-_WEIGHTS = ("softmax", "softmax1", "ratio", "sparsemax", "hardmax", "σ")
+_WEIGHTS = ("softmax", "softmax1", "ratio", "sparsemax", "entmax15", "hardmax", "σ")
 
 #: What projections are called whose letters say what they are.
 _PROJECTED = {"Q": "queries", "K": "keys", "V": "values"}

@@ -356,7 +356,7 @@ def _check_masks(tree: Tree, masks: Collection[str]) -> None:
 
 
 #: The functions that take masks, or give what they hide no weight.
-_OF_MASKS = ("any", "keep", "allow", "softmax", "softmax1", "sparsemax", "hardmax", "σ")
+_OF_MASKS = ("any", "keep", "allow", "softmax", "softmax1", "sparsemax", "entmax15", "hardmax", "σ")
 
 
 # ---- the shapes ------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from symattn.language.composing import composed
 from symattn.language.sizes import COUNTS
 from symattn.nodes.arguments import BoundIndex
 from symattn.nodes.base import Node
-from symattn.nodes.defined import Applied, ByEntries, Counted, Formula, WherePlaced, named
+from symattn.nodes.defined import Applied, ByEntries, Counted, Defined, Formula, WherePlaced, named
 from symattn.nodes.heads import Concat, Head, HeadMix, Slice, Split, Stacked
 from symattn.nodes.lines import Filled, LineProduct, Spread
 from symattn.nodes.masks import Causal
@@ -212,11 +212,22 @@ class _Matrices(_Numbers):
             case Stacked():
                 rows = (map(self._text, row) for row in expr._blocks())
                 return f"[{'; '.join(map(', '.join, rows))}]", _ATOM
-            case LineProduct(matrix=Norm() as norm, vector=gain, axis=sympy.S.Zero):
-                return self._phrased(norm, self.matrix, self._joined, f"gain={self._text(gain)}")
+            case Concat(args=(body, index, count, axis)) if axis == 1 and index == HEAD:
+                index = "g" if count == self.counts[1] != self.counts[0] else "h"
+                return f"concat_{index}({replace(self, own=index)._text(body)})", _ATOM
+            case LineProduct():
+                return self._by_lines(expr)
             case Node():
                 return self._phrased(expr, self.matrix, self._joined)
         raise self._unknown(expr)
+
+    def _by_lines(self, expr: LineProduct) -> Written:
+        """A norm and its gain, diag(r) A, or A diag(r)."""
+        numbers = self._text(expr.vector)
+        if isinstance(expr.matrix, Norm) and expr.axis == 0:
+            return self._phrased(expr.matrix, self.matrix, self._joined, f"gain={numbers}")
+        factors = [f"diag({numbers})", self._product_part(expr.matrix)]
+        return " ".join(factors if expr.axis == 1 else factors[::-1]), _PRODUCT
 
     def _text(self, expr: MatrixExpr) -> str:
         return self.matrix(expr)[0]
@@ -239,6 +250,8 @@ class _Matrices(_Numbers):
         """
         phrase = node.phrase()
         bound = (node.args[place] for place in node._places_of(BoundIndex))
+        if not phrase and isinstance(node, Defined):
+            return of(node.meaning)
         if not phrase or any(index != HEAD for index in bound):
             raise self._unknown(node)
         called = _CALL.fullmatch(phrase)

@@ -8,6 +8,7 @@ in the numbers alone; `explanations` finds which of all these fit a sheet.
 
 from symattn.mistakes.base import Change, Misconception, Steps
 from symattn.mistakes.masks import MASKS
+from symattn.mistakes.norms import NORMS
 from symattn.mistakes.programs import PROGRAMS
 from symattn.mistakes.projections import PROJECTIONS
 from symattn.mistakes.scores import SCORES
@@ -17,7 +18,13 @@ __all__ = ["COMMON", "MISCONCEPTIONS", "OF_PROGRAMS", "Change", "Misconception",
 
 #: All that a calculation by hand can show; of several that explain as much, the one that stands
 #: first is named first.
-MISCONCEPTIONS: tuple[Misconception, ...] = (*WEIGHTS, *SCORES, *MASKS, *PROJECTIONS)
+MISCONCEPTIONS: tuple[Misconception, ...] = (
+    *WEIGHTS,
+    *SCORES,
+    *MASKS,
+    *PROJECTIONS,
+    *NORMS,
+)
 
 #: Those that are tried on what a program computed.
 OF_PROGRAMS: tuple[Misconception, ...] = (*MISCONCEPTIONS, *PROGRAMS)

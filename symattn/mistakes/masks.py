@@ -89,6 +89,27 @@ MASKS: tuple[Misconception, ...] = (
         "masked: Z + M = Z; weights: A = keep(A, M); if no exp",
     ),
     Misconception(
+        "choice-left-out",
+        "every key is kept, not only those with the largest scores",
+        "Only the chosen keys keep their scores; the others get weight 0.",
+        "Zhao et al. 2019, section 3",
+        ("selected: G + M = G", "selected: keep(G, M) = G"),
+    ),
+    Misconception(
+        "choice-before-mask",
+        "the keys are chosen before the mask, so that hidden keys take places of others",
+        "Mask first: the keys are chosen among those that the query may attend to.",
+        "Zhao et al. 2019, section 3",
+        "choice: topk(G, k) = topk(Z, k); where masked = Z + M",
+    ),
+    Misconception(
+        "choice-by-columns",
+        "each key chooses queries, instead of each query keys",
+        "The choice is made row by row, since rows are queries.",
+        "Zhao et al. 2019, section 3",
+        "choice: topk(G, k) = topk(G^T, k)^T; if n > 1",
+    ),
+    Misconception(
         "soft-cap-left-out",
         "the soft cap is left out",
         "Cap the scores before the mask.",

@@ -342,7 +342,25 @@ PROGRAMS: tuple[Misconception, ...] = (
         "a softmax is taken, though here weights may be exactly 0",
         "This attention has another normaliser.",
         "Martins, Astudillo 2016",
-        ("weights: sparsemax(Z) = softmax(Z)", "weights: hardmax(Z) = softmax(Z)"),
+        (
+            "weights: sparsemax(Z) = softmax(Z)",
+            "weights: entmax15(Z) = softmax(Z)",
+            "weights: hardmax(Z) = softmax(Z)",
+        ),
+    ),
+    Misconception(
+        "sparsemax-for-entmax",
+        "a sparsemax is taken: the scores are not halved, nor is their excess squared",
+        "In 1.5-entmax the squares of what lies above the threshold sum to 1.",
+        "Peters, Niculae, Martins 2019",
+        "weights: entmax15(Z) = sparsemax(Z)",
+    ),
+    Misconception(
+        "entmax-not-halved",
+        "the scores are not halved before the threshold is subtracted",
+        "With α = 3/2 the scores are multiplied by α − 1, which is 1/2.",
+        "Peters, Niculae, Martins 2019",
+        "weights: entmax15(Z) = entmax15(2 Z)",
     ),
     Misconception(
         "log-softmax",

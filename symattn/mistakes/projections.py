@@ -44,6 +44,18 @@ def _with_weights_of(name: str, other: str) -> Misconception:
     )
 
 
+_YARN = "Peng et al., YaRN (2023), section 3"
+
+#: The frequencies as a mixture of what they were and of what they are over the factor.
+_MIXED = "frequencies_scaled: C ∘ A + D ∘ (A / s)"
+
+
+def _factored(name: str, matrix: str, cos: str, sin: str) -> str:
+    """Queries or keys turned without the attention factor."""
+    left = f"turned({matrix}, s {cos}, s {sin})"
+    return f"{name}_rotated: {left} = turned({matrix}, {cos}, {sin})"
+
+
 PROJECTIONS: tuple[Misconception, ...] = (
     Misconception(
         "projection-transposed",
@@ -106,7 +118,56 @@ PROJECTIONS: tuple[Misconception, ...] = (
         "Neighbouring columns (interleaved) and columns half the width apart (half) "
         "are two conventions; keep to one.",
         "Su et al. 2021, section 3.2.2",
-        "Q_rotated, K_rotated: rotary(A, dims=d, pairing=c) = rotary(A, pairing=1 - c); if d > 2",
+        (
+            "Q_rotated, K_rotated: rotary(A, dims=d, pairing=c) = rotary(A, pairing=1 - c); "
+            "if d > 2",
+            "Q_rotated, K_rotated: turned(A, B, C, pairing=c) = turned(A, B, C, pairing=1 - c)",
+        ),
+    ),
+    Misconception(
+        "frequencies-not-scaled",
+        "the frequencies are not scaled",
+        "Scale the frequencies as the model's configuration says before angles are made of them.",
+        _YARN,
+        ("frequencies_scaled: A / s = A", f"{_MIXED} = A"),
+    ),
+    Misconception(
+        "frequencies-multiplied",
+        "the frequencies are multiplied by the factor instead of being divided by it",
+        "A longer text needs slower rotations: divide by the factor.",
+        _YARN,
+        (
+            "frequencies_scaled: A / s = A / (1/s)",
+            f"{_MIXED} = C ∘ A + D ∘ (A / (1/s))",
+        ),
+    ),
+    Misconception(
+        "all-frequencies-scaled",
+        "all frequencies are divided by the factor, the fast ones too",
+        "Pairs that turn often within the trained length keep their frequency.",
+        _YARN,
+        f"{_MIXED} = A / s",
+    ),
+    Misconception(
+        "kept-shares-exchanged",
+        "the fast frequencies are divided by the factor, the slow ones are kept",
+        "A share of 1 keeps the frequency, a share of 0 divides it.",
+        _YARN,
+        f"{_MIXED} = D ∘ A + C ∘ (A / s)",
+    ),
+    Misconception(
+        "attention-factor-left-out",
+        "cosines and sines are not multiplied by the attention factor",
+        "The attention factor multiplies cosines and sines of queries and keys.",
+        _YARN,
+        f"{_factored('Q', 'A', 'B', 'C')}; {_factored('K', 'D', 'E', 'F')}",
+    ),
+    Misconception(
+        "attention-factor-once",
+        "the attention factor multiplies the cosines and sines of the queries or of the keys only",
+        "The attention factor multiplies cosines and sines of queries and keys.",
+        _YARN,
+        _factored("Q", "A", "B", "C"),
     ),
     Misconception(
         "positions-from-1",
@@ -120,6 +181,10 @@ PROJECTIONS: tuple[Misconception, ...] = (
         "the positions are left out",
         "Add the position encodings, or rotate queries and keys, before computing the scores.",
         "Vaswani et al. 2017, section 3.5",
-        ("placed: A = X", "Q_rotated, K_rotated: rotary(A) = A"),
+        (
+            "placed: A = X",
+            "Q_rotated, K_rotated: rotary(A) = A",
+            "Q_rotated, K_rotated: turned(A, B, C) = A",
+        ),
     ),
 )

@@ -57,6 +57,7 @@ from symattn.step import HEAD, Step
 _NAMES = (
     *("memory", "latent", "bias", "mask", "logits", "scores", "scaled", "capped", "biased"),
     *("masked", "weights", "row_max", "concat", "d_scores", "d_weights", "earlier"),
+    "gate_scores",
 )
 
 #: The steps between the scores and their softmax, the last first.

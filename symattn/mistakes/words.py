@@ -26,17 +26,18 @@ from symattn.nodes.catalogue import CALLED
 from symattn.nodes.defined import COLUMN_NUMBER, WherePlaced
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.heads import Concat, GroupSum, HeadSum, Slice, Split, Stacked, head_of
-from symattn.nodes.lines import Filled, LineDifference, LineSum, PlusVector, Spread
+from symattn.nodes.lines import Filled, LineDifference, LineProduct, LineSum, PlusVector, Spread
 from symattn.nodes.masks import MASKS, Masked
 from symattn.nodes.normalise import NORMALISERS, RowMax, Softmax
+from symattn.nodes.norms import NORMS, RootMeanSquare
 from symattn.nodes.positions import RotaryBack
 from symattn.nodes.scale import Quotient
 from symattn.step import HEAD
 
 #: The words that other equations have for nodes, too.
 _CALLED = (
-    *("softmax", "hardmax", "sparsemax", "softmax1", "sinksoftmax", "ratio", "softcap", "keep"),
-    *("lengths", "rotary", "sinusoidal", "alibi"),
+    *("softmax", "hardmax", "sparsemax", "entmax15", "softmax1", "sinksoftmax", "ratio", "softcap"),
+    *("keep", "topk", "lengths", "rotary", "turned", "sinusoidal", "alibi", "unit"),
 )
 
 #: Nodes, those of people's mistakes included; what a node lacks in a text is as it was, or usual.
@@ -52,6 +53,9 @@ WORDS: Mapping[str, type[Node]] = {
     "part": Slice,
     "plus": PlusVector,
     "linesum": LineSum,
+    "gained": LineProduct,
+    "rms": RootMeanSquare,
+    **NORMS,
     "headsum": HeadSum,
     "groupsum": GroupSum,
     "hide": Masked,

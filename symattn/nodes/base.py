@@ -98,6 +98,10 @@ class Node(Numeric):
     #: Paper and section that the node is defined by.
     source: ClassVar[str] = ""
 
+    #: Whether it compares numbers to choose some: where balls leave that open, exact arithmetic
+    #: decides.
+    chooses: ClassVar[bool] = False
+
     #: Whether some numbers have no value under the node; exact arithmetic then looks first.
     partial: ClassVar[bool] = False
 

@@ -35,9 +35,16 @@ from symattn.nodes.lines import (
     Spread,
     UnitVectors,
 )
-from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked, VisibleScores
+from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked, TopK, VisibleScores
 from symattn.nodes.normalise import NORMALISERS, RowMax
-from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
+from symattn.nodes.positions import (
+    Frequencies,
+    PairDot,
+    Rotary,
+    RotaryBack,
+    Sinusoidal,
+    Turned,
+)
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.scale import Everywhere, NumberQuotient, NumberTimes, PowerTimes, Quotient
@@ -51,6 +58,7 @@ NODES: tuple[type[Node], ...] = (
     *MASKS.values(),
     Allowed,
     AnyOf,
+    TopK,
     Masked,
     VisibleScores,
     RowMax,
@@ -65,6 +73,8 @@ NODES: tuple[type[Node], ...] = (
     Concat,
     Sinusoidal,
     Rotary,
+    Frequencies,
+    Turned,
     ALiBi,
     RelativeBias,
     RelativeShift,
@@ -98,6 +108,7 @@ NODES: tuple[type[Node], ...] = (
     BucketSum,
     ShiftSum,
     RotaryBack,
+    PairDot,
 )
 
 

@@ -161,7 +161,7 @@ def places(
                 sign = 1 if isinstance(part, sympy.Max) else -1
                 return _folded(lambda a, b: (a + b + sign * abs(a - b)) // 2, map(value, args))
             case sympy.Le():
-                return value(args[0]) <= value(args[1])
+                return _at_most(arithmetic.rows(rows), *map(value, args))
             case sympy.Eq():
                 return value(args[0]) == value(args[1])
             case sympy.And():
@@ -175,6 +175,13 @@ def places(
     out = value(formula)
     whole = out if hasattr(out, "shape") else arithmetic.rows(rows) * 0 + out
     return arithmetic.broadcast(whole, rows, columns)
+
+
+def _at_most(rows: Any, left: Any, right: Any) -> Any:
+    """Where left ≤ right; of sizes alone in every row."""
+    if not any(hasattr(side, "shape") for side in (left, right)):
+        left = rows * 0 + left
+    return left <= right
 
 
 def _folded(operation: Callable[[Any, Any], Any], parts: Any) -> Any:
@@ -203,7 +210,8 @@ class WherePlaced(Node):
         return _cases(at_place(self.test, i, j), *pair)
 
     def _spell(self, speller: Speller) -> Tree:
-        cases = _cases(named(self.test), r.Const(sympy.S.One), r.Const(sympy.S.Zero))
+        test = at_place(self.test, *(sympy.Symbol(letter, integer=True) for letter in "ij"))
+        cases = _cases(test, r.Const(sympy.S.One), r.Const(sympy.S.Zero))
         rows = [
             (
                 speller.matrix(self.value if rule == r.Const(sympy.S.One) else self.otherwise),
@@ -238,6 +246,8 @@ class WherePlaced(Node):
     def _compute(
         cls, arithmetic: Arithmetic, value: Array, otherwise: Array, test: Operand
     ) -> Array:
+        if test.is_Boolean and not test.free_symbols:  # of sizes alone, which are known
+            return value if test else otherwise
         shape = value.shape if getattr(value, "ndim", 2) >= 2 else otherwise.shape
         rows, columns = (sympy.sympify(size, strict=True) for size in shape[-2:])
         return arithmetic.where(places(arithmetic, rows, columns, test), value, otherwise)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import reduce
+from itertools import chain, islice, repeat
 from math import inf
 from typing import ClassVar
 
@@ -16,10 +17,12 @@ import numpy as np
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
+from symattn.arguments import whole as count
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import (
+    MOST,
     NEEDED,
     Extent,
     Fixed,
@@ -32,8 +35,10 @@ from symattn.nodes.arguments import (
 )
 from symattn.nodes.base import Definition, Node, settings, shape_of
 from symattn.nodes.defined import ByEntries
+from symattn.nodes.lines import OfLines, along
 from symattn.nodes.rule import Index, Rule
-from symattn.nodes.spell import Speller
+from symattn.nodes.scopes import placed
+from symattn.nodes.spell import Speller, indices_in
 from symattn.notation import tree as t
 from symattn.notation.tree import Tree
 
@@ -128,9 +133,10 @@ class Mask(Node):
         own = cls.arguments[2:-1]
         several = isinstance(parameter, list | tuple) and len(own) > 1
         parameters = parameter if several else (parameter,)
-        if len(parameters) < sum(one.default is NEEDED for one in own) or (
-            several and len(parameters) != len(own)
-        ):
+        fewest = sum(
+            one.default is NEEDED or (several and one.otherwise is not None) for one in own
+        )
+        if not fewest <= len(parameters) <= len(own):
             example = cls.needs.partition(": ")[2]
             raise SymattnError(
                 f'mask "{cls.word}": {picture(parameter)} does not fit; give {example}'
@@ -161,7 +167,9 @@ class Mask(Node):
         raise NotImplementedError
 
     def _spell(self, speller: Speller) -> Tree:
-        return self._called(speller, *map(speller.scalar, self.args[2:-1]))
+        own = (one.name for one in self.arguments[2:-1])
+        said = (getattr(self, name) for name in own if getattr(self, name) != self.usual(name))
+        return self._called(speller, *map(speller.scalar, said))
 
     def _called(self, speller: Speller, *parameters: Tree) -> Tree:
         """The word with sizes, these parameters and the start: window(n, m, 2, start = p)."""
@@ -191,9 +199,10 @@ class Causal(Mask):
     """Each query sees the keys up to its own position: m_ij = 0 if j ≤ i + start, else −∞.
 
     Top-left aligned; with p keys from before (a cache, or a spec's ``{causal = p}``), query i sees
-    keys up to p + i.
+    keys up to p + i. With a negative p the first queries see no key, as where the last of more
+    queries than keys are aligned (p = m − n).
 
-    Shapes: n × m. Raises `SymattnError` if p is negative or no whole number.
+    Shapes: n × m. Raises `SymattnError` if p is no whole number.
     Source: Vaswani et al. 2017, section 3.2.3.
 
     >>> Causal(2, 3).as_explicit()
@@ -206,6 +215,8 @@ class Causal(Mask):
     word = "causal"
     reason = "No query may attend to a later key."
     condition = "the key is not later than the query"
+
+    start = Count(default=0, least=-MOST)
 
     @classmethod
     def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
@@ -291,7 +302,8 @@ class Prefix(Mask):
 class Documents(Mask):
     """A token sees only its own document: m_ij = 0 if ω_i = ω_j, else −∞, ω numbering documents.
 
-    For several texts packed into one sequence; block-diagonal where each stays in one piece.
+    For several texts packed into one sequence; block-diagonal where each stays in one piece, which
+    a spec says by ``{documents = {lengths = [2, 1]}}``.
 
     Shapes: n × (start + n), with as many numbers in ω as there are keys. Raises `SymattnError` if
     ω is no list of whole numbers or does not number every query and key.
@@ -317,9 +329,14 @@ class Documents(Mask):
         _check_documents(*self.args)
 
     @classmethod
+    def of(cls, rows: object, columns: object, parameter: Setting, start: object = 0) -> Mask:
+        """The mask from the number of each token, or from the ``lengths`` of the documents."""
+        return super().of(rows, columns, _numbered(parameter), start)
+
+    @classmethod
     def part(cls, parameter: Setting, before: int, keys: int) -> Setting:
         """The numbers of the keys that there are."""
-        return parameter[:keys]
+        return _numbered(parameter)[:keys]
 
     def _spell(self, speller: Speller) -> Tree:
         return self._called(speller, speller.listed(map(speller.scalar, self.numbers)))
@@ -342,6 +359,21 @@ class Documents(Mask):
     def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         (numbers,) = parameters
         return numbers[queries] == numbers[keys]
+
+
+def _numbered(parameter: Setting) -> Setting:
+    """The number of each token's document, where the lengths of the documents are said.
+
+    >>> _numbered({"lengths": [2, 1]})
+    [1, 1, 2]
+    """
+    match parameter:
+        case {"lengths": [*lengths]} | ("lengths", [*lengths]):
+            where = 'mask "documents": lengths'
+            counts = (count(one, where, 1, LONGEST) for one in lengths)
+            every = chain.from_iterable(repeat(k, one) for k, one in enumerate(counts, 1))
+            return [*islice(every, LONGEST + 1)]
+    return parameter
 
 
 def _check_documents(
@@ -399,11 +431,6 @@ class Window(Mask):
     needs = "give the reach of the window: {window = 2} or {window = [2, 0]}"
 
     left, right = Width(), Width(otherwise=lambda rows, columns, left: left)
-
-    def _spell(self, speller: Speller) -> Tree:
-        left, right = self.left, self.right
-        widths = (left,) if left == right else (left, right)
-        return self._called(speller, *map(speller.scalar, widths))
 
     def _at(self, i: Index, j: Index) -> Rule:
         left, right = self.left, self.right
@@ -491,6 +518,91 @@ class Strided(Mask):
         (stride,) = parameters
         back = queries - keys
         return (back >= 0) & ((back <= stride) | (back % stride == 0))
+
+
+class Chunked(Mask):
+    """Earlier keys of the query's own chunk: m_ij = 0 if j ≤ i and ⌊j/c⌋ = ⌊i/c⌋, else −∞.
+
+    The sequence is cut into chunks of c tokens (i and j count from 0 here), each causal.
+
+    Shapes: n × m. Raises `SymattnError` if c is no whole number from 1.
+    Source: Meta, *Llama 4* (2025), model card and code, attention_chunk_size.
+
+    >>> Chunked(3, 3, 2).as_explicit()
+    Matrix([
+    [  0, -oo, -oo],
+    [  0,   0, -oo],
+    [-oo, -oo,   0]])
+    """
+
+    source = "Meta, Llama 4 (2025), attention_chunk_size"
+    word = "chunk"
+    reason = "A query attends only to its own chunk of the sequence, and there to no later key."
+    condition = "the key is in the query's own chunk and not later than the query"
+    needs = "say how many tokens a chunk has: {chunk = 4}"
+
+    size = Count(least=1)
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        causal: r.Condition = (r.Ordinal(j), "≤", r.Ordinal(i))
+        return when(causal, _in_one(i, j, self.size))
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
+        (size,) = parameters
+        return (keys <= queries) & (keys // size == queries // size)
+
+
+class Window2d(Mask):
+    """Tokens of one square window of a grid: m_ij = 0 if i and j are in the same one, else −∞.
+
+    The tokens are the cells of a grid of w columns, row by row, which is cut into windows of r × r
+    cells; the cuts may be shifted by s cells, which leaves smaller windows at the edges. So with i
+    and j from 0: ⌊(i − s w)/(r w)⌋ = ⌊(j − s w)/(r w)⌋ and ⌊(i mod w − s)/r⌋ = ⌊(j mod w − s)/r⌋.
+    The paper rolls the grid instead and masks what is not adjacent, which is the same.
+
+    Shapes: n × m. Raises `SymattnError` if w or r is no whole number from 1, or s none from 0.
+    Source: Liu et al., *Swin Transformer* (2021), section 3.2; its M is the r here.
+
+    >>> Window2d(2, 8, 4, 2).as_explicit()
+    Matrix([
+    [0, 0, -oo, -oo, 0, 0, -oo, -oo],
+    [0, 0, -oo, -oo, 0, 0, -oo, -oo]])
+    """
+
+    source = "Liu et al. 2021, section 3.2"
+    word = "window-2d"
+    reason = "A token of a grid attends only to the tokens of its own window."
+    condition = "both are in one window of the grid"
+    needs = "give the grid's columns and the window's side: {window-2d = [8, 4]}"
+
+    grid, side, shift = Count(least=1), Count(least=1), Count(default=0)
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        width, side, shift = self.grid, self.side, self.shift
+        down = _in_one(i - shift * width, j - shift * width, side * width)
+        one, other = (sympy.Mod(place, width) - shift for place in (i, j))
+        return when(down, _in_one(one, other, side))
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
+        width, side, shift = parameters
+        down = [(place - shift * width) // (side * width) for place in (queries, keys)]
+        across = [(place % width - shift) // side for place in (queries, keys)]
+        return (down[0] == down[1]) & (across[0] == across[1])
+
+
+def _in_one(one: Index, other: Index, size: sympy.Expr) -> r.Condition:
+    """⌊j/c⌋ = ⌊i/c⌋: both places are in the same part, of c places each."""
+    left, right = (r.Ordinal(_part_of(place, size)) for place in (other, one))
+    return left, "=", right
+
+
+def _part_of(place: Index, size: sympy.Expr) -> Index:
+    """⌊i/c⌋, with its fraction as it is written: ⌊(i + 1)/2⌋, not ⌊i/2 + 1/2⌋."""
+    if size == 1 or not indices_in(sympy.sympify(place, strict=True)):
+        return sympy.floor(sympy.sympify(place, strict=True) / size)
+    return sympy.floor(sympy.Mul(1 / size, place, evaluate=False), evaluate=False)
 
 
 class Global(Mask):
@@ -616,8 +728,71 @@ class AnyOf(Node):
         return arithmetic.where(seen, arithmetic.zero, arithmetic.minus_infinity)
 
 
+class TopK(OfLines):
+    """The k largest entries of each row: m_ij = 0 if z_ij is one of them, else −∞.
+
+    With κ_ij the place of z_ij among the entries of row i in decreasing order, equal ones from left
+    to right, m_ij = 0 if κ_ij ≤ k. Exact arithmetic proves every comparison. The paper keeps all
+    that equal the k-th largest, which may be more than k.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix or k no whole
+    number from 1, and `Undecided` where exact entries can be neither told apart nor proven equal.
+    Source: Zhao et al., *Explicit Sparse Transformer* (2019), section 3; ONNX, operator TopK, for
+    the order of equal entries.
+
+    >>> print(TopK(sympy.Matrix([[1, 3, 3, 2]]), 1).doit())
+    Matrix([[-oo, 0, -oo, -oo]])
+    """
+
+    count = Count(least=1)
+    by_rows = 1
+    chooses = True
+    syntax = ("topk(matrix, count)", "")
+    source = "Zhao et al. 2019, section 3; ONNX, operator TopK"
+    heading = "choice of keys"
+    reason = (
+        "Each query keeps the keys with its largest scores, of equal ones the first, and no others."
+    )
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        rank = r.Named("kappa", (i, j), self._rank(i, j))
+        return when((rank, "≤", r.Ordinal(self.count)))
+
+    def _rank(self, i: Index, j: Index) -> Rule:
+        """1 and how many entries come before: those above, and equal ones to the left."""
+        index, other, size = self._line(i, j)
+        own, here = r.rule_of(self.matrix, i, j), j if self.axis == 1 else i
+        one, none = r.Const(sympy.S.One), r.Const(sympy.S.Zero)
+        first = r.Cases(r.Ordinal(index), "≤", r.Ordinal(here - 1), one, none)
+        before = r.Cases(own, "≤", other, r.Cases(other, "≤", own, first, one), none)
+        return r.Plus((one, r.Total(before, index, size)))
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """κ_ij is the place of z_ij among z_i1, …, z_im in decreasing order."""
+        index, other, size = self._line(i, j)
+        rank = speller.rule(r.Named("kappa", (i, j), self._rank(i, j)))
+        own = speller.rule(r.rule_of(self.matrix, i, j))
+        ends = (speller.rule(placed(other, index, k)) for k in (sympy.S.Zero, size - 1))
+        line = t.commas([next(ends), t.DOTS, next(ends)])
+        order = t.Text(" in decreasing order, equal ones from left to right")
+        middle = (t.Text(" is the place of "), own, t.Text(" among "), line, order)
+        yield Definition(t.row(rank, *middle))
+
+    def _spell(self, speller: Speller) -> Tree:
+        name = t.Script(t.Ident("top", roman=True), speller.scalar(self.count))
+        return t.call(name, speller.matrix(self.matrix))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        return None
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        matrix, count, axis = args
+        return along(arithmetic, axis, lambda rows: arithmetic.top(rows, count), matrix)
+
+
 #: The nodes whose entries are −∞ of themselves.
-HIDING = (Mask, Allowed, AnyOf)
+HIDING = (Mask, Allowed, AnyOf, TopK)
 
 
 def may_hide(expr: sympy.Basic) -> bool:
@@ -732,7 +907,7 @@ def mask_of(
             return MASKS[name].of(rows, columns, parameter, start)
         if name not in COMBINED:
             known = nearest(str(name), (*MASKS, *COMBINED))
-            raise SymattnError(f"mask {quote(name)} is not known{known}")
+            raise SymattnError(f"mask {quote(name)} is not known here{known}")
         if not isinstance(parameter, list | tuple) or not 0 < len(parameter) <= _MOST_JOINED:
             raise SymattnError(
                 f'mask "{name}": give a list of 1 to {_MOST_JOINED} masks: '
@@ -775,7 +950,7 @@ def hides(matrix: MatrixExpr, letters: Collection[str] = ()) -> bool:
     if isinstance(matrix, ByEntries):
         return hides(matrix.matrix, letters)
     letter = str(getattr(matrix, "name", ""))
-    return isinstance(matrix, Mask | Allowed | AnyOf) or letter in letters
+    return isinstance(matrix, HIDING) or letter in letters
 
 
 def reason_of(mask: MatrixExpr) -> str:
@@ -866,7 +1041,9 @@ def _decision(rule: Rule, seen: Rule, otherwise: Rule) -> Rule:
 #: The masks that a spec can name, by their words.
 MASKS: Mapping[str, type[Mask]] = {
     mask.word: mask
-    for mask in (Causal, Padding, Window, Prefix, Documents, Dilated, Strided, Global)
+    for mask in (
+        *(Causal, Padding, Window, Prefix, Documents, Dilated, Strided, Chunked, Window2d, Global),
+    )
 }
 
 #: The names that join a list of masks: a key is seen if any of them, or all of them, allow it.

@@ -115,6 +115,14 @@ def sparsemax(arithmetic: Arithmetic, scores: Array) -> Array:
     return arithmetic.share(arithmetic.apply("max0", left), arithmetic.scalar(sympy.S.One))
 
 
+def entmax15(arithmetic: Arithmetic, scores: Array) -> Array:
+    """max(0, z_ij/2 − τ_i)² for rows with a finite score each."""
+    half = arithmetic.over(arithmetic.lowered(scores), sympy.Integer(2))
+    left = arithmetic.subtract(half, arithmetic.threshold_of_squares(half))
+    root = arithmetic.apply("max0", left)
+    return arithmetic.share(arithmetic.multiply(root, root), arithmetic.scalar(sympy.S.One))
+
+
 def hardmax(arithmetic: Arithmetic, scores: Array) -> Array:
     """1 at the first largest entry of each row, 0 elsewhere."""
     return arithmetic.first_largest(scores)
@@ -223,7 +231,36 @@ class Hardmax(Normaliser):
         return unless_all_hidden(arithmetic, scores, hardmax)
 
 
-class Sparsemax(Normaliser):
+class _AboveThreshold(Normaliser):
+    """Weights of what lies above a threshold τ_i, which makes them sum to 1; 0 for the rest.
+
+    Where a small change of the scores keeps who lies above it, each of these moves by its `slope`,
+    s, less its share of all: da = s ∘ (dz − (s · dz)/(s · 1)).
+    """
+
+    between = (0, 1)
+    of_nothing = "no score is finite"
+
+    #: The name of the row function that is τ, and of the function of the weight that is s.
+    level: ClassVar[str] = ""
+    slope: ClassVar[str] = ""
+
+    def _excess(self, i: Index, j: Index, part: Callable[[Rule], Rule]) -> Rule:
+        """max(0, z_ij − τ(z_i1, …, z_im)), of this part of each score."""
+        index, score, size = self._line(i, j)
+        level = r.OfRow(self.level, (part(score),), index, size)
+        own = part(r.rule_of(self.args[0], i, j))
+        return r.Apply("max0", r.Plus((own, r.minus(level))))
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        axis, slopes = self.axis, Entrywise(value, self.slope)
+        weighted_sum = LineSum(sympy.HadamardProduct(slopes, upstream), axis)
+        mean = LineQuotient(weighted_sum, LineSum(slopes, axis), axis)
+        rest = PlusVector(upstream, sympy.MatMul(-1, mean), 1 - axis)
+        return sympy.HadamardProduct(slopes, rest)
+
+
+class Sparsemax(_AboveThreshold):
     """The nearest point of the simplex: a_ij = max(0, z_ij − τ_i), with τ_i so that Σ_l a_il = 1.
 
     With the scores of row i in decreasing order, τ_i = max_k (z_(1) + … + z_(k) − 1)/k. A score of
@@ -238,8 +275,7 @@ class Sparsemax(Normaliser):
     """
 
     source = "Martins and Astudillo 2016"
-    between = (0, 1)
-    of_nothing = "no score is finite"
+    level, slope = "τ", "above0"
     syntax = ("sparsemax(matrix)", "")
     rule_name = "sparsemax"
     reason = (
@@ -253,9 +289,7 @@ class Sparsemax(Normaliser):
     adjoint_source = "Martins and Astudillo 2016, section 2.5"
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        index, score, size = self._line(i, j)
-        level = r.OfRow("τ", (score,), index, size)
-        return r.Apply("max0", r.Plus((r.rule_of(self.args[0], i, j), r.minus(level))))
+        return self._excess(i, j, lambda score: score)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """τ(ξ_1, …) = max_l (ξ_(1) + … + ξ_(l) − 1)/l over the numbers in decreasing order."""
@@ -272,17 +306,63 @@ class Sparsemax(Normaliser):
         order = t.Text(" in decreasing order")
         yield Definition(t.row(falling, t.Text(" are "), given, order))
 
-    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        axis = self.args[-1]
-        support = Entrywise(value, "above0")
-        weighted_sum = LineSum(sympy.HadamardProduct(support, upstream), axis)
-        mean = LineQuotient(weighted_sum, LineSum(support, axis), axis)
-        rest = PlusVector(upstream, sympy.MatMul(-1, mean), 1 - axis)
-        return sympy.HadamardProduct(support, rest)
-
     @classmethod
     def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
         return unless_all_hidden(arithmetic, scores, sparsemax)
+
+
+class Entmax15(_AboveThreshold):
+    """Between softmax and sparsemax: a_ij = max(0, z_ij/2 − τ_i)², with τ_i so that Σ_l a_il = 1.
+
+    With x the halved scores of row i in decreasing order, M_k the mean of the first k and S_k the
+    sum of their squared distances from it, τ_i = M_k − √((1 − S_k)/k) for the largest k with
+    τ_i ≤ x_k. A score of −∞ gets weight exactly 0, and a row with nothing else gets weights 0.
+
+    Shapes: n × m in and out. Raises `SymattnError` if its argument is no matrix, and `Undecided`
+    where exact scores can be neither told apart nor proven equal.
+    Source: Peters, Niculae, Martins, *Sparse Sequence-to-Sequence Models* (2019), section 3.2 and
+    algorithm 2; α is 3/2.
+
+    >>> print(Entmax15(sympy.Matrix([[2, 2, 0]])).doit())
+    Matrix([[1/2, 1/2, 0]])
+    """
+
+    source = "Peters, Niculae, Martins 2019, section 3.2"
+    level, slope = "τ2", "√"
+    syntax = ("entmax15(matrix)", "")
+    rule_name = "entmax"
+    reason = (
+        "Of a query's halved scores the same number {τ} is subtracted, and what is positive is "
+        "squared, so that the squares sum to 1; keys with small scores get weight 0."
+    )
+    adjoint_because = (
+        "A score moves its weight by the weight's square root: the mean of the gradients, weighed "
+        "by these roots, is subtracted from each, and the result is multiplied by the root."
+    )
+    adjoint_source = "Peters, Niculae, Martins 2019, section 3.3"
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        two = r.Const(sympy.Integer(2))
+        return r.Power(self._excess(i, j, lambda score: r.Over(score, two)), 2)
+
+    def _spell(self, speller: Speller) -> Tree:
+        name = t.Script(t.Ident("entmax", roman=True), t.Num("1.5"))
+        return t.call(name, speller.matrix(self.args[0]))
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """τ₂(ξ_1, …) is the number with Σ_l max(0, ξ_l − τ₂)² = 1."""
+        index, _, size = self._line(i, j)
+        letter, k = t.Script(t.Ident("τ"), t.Num("2")), speller.index(index)
+        given = t.commas([_x(t.Num("1")), t.DOTS, _x(speller.scalar(size))])
+        above = t.plus([_x(k), t.row(t.MINUS, letter)])
+        square = t.power(t.call(t.Ident("max", roman=True), t.Num("0"), above), t.Num("2"))
+        total = t.row(t.Script(t.SUM, k), square)
+        one = t.equation(total, (t.EQUALS, t.Num("1")))
+        yield Definition(t.row(t.call(letter, given), t.Text(" is the number with "), one))
+
+    @classmethod
+    def _rows(cls, arithmetic: Arithmetic, scores: Array, *more: Array) -> Array:
+        return unless_all_hidden(arithmetic, scores, entmax15)
 
 
 #: Why the gradient of the scores is what it is wherever the weights of a row share a sum.
@@ -589,6 +669,7 @@ NORMALISERS: Mapping[str, type[Normaliser]] = {
     "sum": RowRatio,
     "sigmoid": Sigmoid,
     "sparsemax": Sparsemax,
+    "entmax15": Entmax15,
     "hardmax": Hardmax,
     "none": Unnormalised,
 }

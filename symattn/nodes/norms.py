@@ -19,11 +19,13 @@ from symattn.nodes.entrywise import EntryQuotient, Entrywise
 from symattn.nodes.lines import (
     EntrySum,
     Filled,
+    Lengths,
     LineDifference,
     LineProduct,
     LineQuotient,
     LineSum,
     PlusVector,
+    UnitVectors,
 )
 from symattn.nodes.scale import Quotient
 from symattn.nodes.spell import Speller
@@ -46,6 +48,19 @@ class Epsilon(ArgumentKind):
         if eps.is_negative:
             raise SymattnError(f"{owner}: eps {eps}: give a number from 0")
         return eps
+
+
+def with_gain(
+    matrix: MatrixExpr, gain: MatrixExpr | None = None, shift: MatrixExpr | None = None
+) -> MatrixExpr:
+    """A matrix times its gain, column by column, plus its shift."""
+    out = matrix if gain is None else LineProduct(matrix, gain, 0)
+    return out if shift is None else PlusVector(out, shift)
+
+
+def one_plus(gain: MatrixExpr) -> MatrixExpr:
+    """1 + g, the gain of which only the difference from 1 is learned."""
+    return sympy.MatAdd(Filled(*shape_of(gain), 1), gain)
 
 
 class OfRows(Defined):
@@ -149,10 +164,7 @@ class Norm(OfRows):
         eps: object = 0,
     ) -> MatrixExpr:
         """The norm times its gain, column by column, plus its shift."""
-        out: MatrixExpr = cls(matrix, eps)
-        if gain is not None:
-            out = LineProduct(out, gain, 0)
-        return out if shift is None else PlusVector(out, shift)
+        return with_gain(cls(matrix, eps), gain, shift)
 
     @property
     def below(self) -> MatrixExpr:
@@ -229,3 +241,27 @@ class LayerNorm(Norm):
 
 #: The norms by the words that equations have for them.
 NORMS: Mapping[str, type[Norm]] = {norm.word: norm for norm in (LayerNorm, RMSNorm)}
+
+
+def rms_of_part(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
+    """A part of a row over the root mean square of the whole: x_i / √((Σ_l y_il²)/d + ε)."""
+    if row == matrix:
+        return RMSNorm(matrix, eps)
+    return LineQuotient(matrix, RootMeanSquare(row, eps))
+
+
+def layer_of_part(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
+    """(x_i − μ) / √(mean of the squares of the row less μ + ε), where μ is the row's mean."""
+    if row == matrix:
+        return LayerNorm(matrix, eps)
+    mean = Quotient(LineSum(row), shape_of(row)[1])
+    return LineQuotient(LineDifference(matrix, mean), StandardDeviation(row, eps))
+
+
+def l2_of_part(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
+    """x_i / √(sum of the row's squares + ε)."""
+    if eps == 0:
+        return UnitVectors(matrix) if row == matrix else LineQuotient(matrix, Lengths(row))
+    squares = LineSum(sympy.HadamardProduct(row, row))
+    total = sympy.MatAdd(squares, Filled(*shape_of(squares), eps))
+    return LineQuotient(matrix, Entrywise(total, "√"))

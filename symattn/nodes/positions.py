@@ -6,7 +6,8 @@ that is written i is at position i − 1 where indices start at 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, TypeAlias
 
@@ -16,10 +17,11 @@ from sympy.printing.printer import Printer
 
 from symattn.arithmetic.base import Arithmetic, Array
 from symattn.arithmetic.reading import read_number
-from symattn.errors import SymattnError, quote
+from symattn.errors import ShapeError, SymattnError, quote
 from symattn.nodes import rule as r
-from symattn.nodes.arguments import MOST, ArgumentKind, Extent, Matrix, Operand, Whole
-from symattn.nodes.base import Definition, Node, settings, shape_of
+from symattn.nodes.arguments import MOST, ArgumentKind, Extent, Flag, Matrix, Operand, Whole
+from symattn.nodes.base import Definition, Node, check_shape, settings, shape_of
+from symattn.nodes.lines import Filled
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -30,6 +32,9 @@ _PAIR = sympy.Symbol("t", integer=True)
 
 #: A function that gives a rule when it is needed.
 Made: TypeAlias = Callable[[], Rule]
+
+#: A function that gives the cosine and the sine of a pair of columns.
+Waves: TypeAlias = Callable[[sympy.Expr], tuple[Rule, Rule]]
 
 #: The names of the ways to pair columns, by their number in ONNX (``interleaved``).
 PAIRINGS = ("half", "interleaved")
@@ -126,10 +131,61 @@ def _check_dims(dims: sympy.Expr, columns: sympy.Expr) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """Which columns turn, and with which other: so many from a first one on, in pairs.
+
+    A pair is two neighbours (`interleaved`) or columns t and t + columns/2. The pairs turn by
+    their angles, or back.
+    """
+
+    columns: sympy.Expr
+    interleaved: bool
+    first: sympy.Expr = sympy.S.Zero
+    forwards: bool = True
+
+    def turned(self, matrix: MatrixExpr, i: Index, j: Index, waves: Waves) -> Rule:
+        """Entry (i, j) of the turned matrix; `waves` are the cosine and the sine of a pair."""
+        half, stop = self.columns / 2, self.first + self.columns
+        column = sympy.sympify(j, strict=True) - self.first
+        away = sympy.S.One if self.interleaved else half
+
+        def turned(first: bool) -> Rule:
+            """What becomes of the first or of the second column of a pair."""
+            ahead = column if first else column - half
+            pair = sympy.floor(column / 2) if self.interleaved else ahead
+            partner = r.index_of(j + away if first else j - away)
+            cos, sin = waves(pair)
+            along = r.Times((r.rule_of(matrix, i, j), cos))
+            across = r.Times((r.rule_of(matrix, i, partner), sin))
+            return r.Plus((along, r.minus(across) if first == self.forwards else across))
+
+        def kept() -> Rule:
+            return r.rule_of(matrix, i, j)
+
+        def within(turning: Made) -> Rule:
+            """What becomes of a column that turns; those before and behind stay."""
+            if stop == shape_of(matrix)[1]:
+                return turning()
+            return at_most(j, stop - 1, turning, kept)
+
+        if self.interleaved:
+            whole = partial(within, lambda: _by_pair(column, turned))
+        else:
+            rest = partial(within, partial(turned, False))
+            whole = partial(at_most, j, self.first + half - 1, partial(turned, True), rest)
+        return whole() if self.first == 0 else at_most(j, self.first - 1, kept, whole)
+
+
 class Base(ArgumentKind):
-    """The base of the wavelengths: a positive number, a decimal being what it spells."""
+    """The base of the wavelengths: a positive number, a decimal being what it spells.
+
+    It may be made of sizes, as where it grows with the length.
+    """
 
     def read(self, value: object, owner: str) -> sympy.Basic:
+        if isinstance(value, sympy.Expr) and value.free_symbols:  # it depends on sizes
+            return value
         found = read_number(value, f"{owner}: base")
         if not found.is_positive or found.is_infinite:
             raise SymattnError(f"{owner}: base {quote(value)}: give a positive number")
@@ -245,30 +301,14 @@ class Rotary(Placed):
 
     def _rule(self, i: Index, j: Index) -> Rule:
         matrix, base, dims, interleaved, start = self.args
-        half, column = dims / 2, sympy.sympify(j, strict=True)
-        away = sympy.S.One if interleaved else half
 
-        def turned(first: bool) -> Rule:
-            """What becomes of the first or of the second column of a pair."""
-            ahead = column if first else column - half
-            pair = sympy.floor(column / 2) if interleaved else ahead
-            partner = r.index_of(column + away if first else column - away)
+        def waves(pair: sympy.Expr) -> tuple[Rule, Rule]:
             value = r.Times((number(i + start), number(base ** (-2 * pair / dims))))
             angle = r.Named("psi", (i, _PAIR), value)
-            along = r.Times((r.rule_of(matrix, i, j), r.Apply("cos", angle)))
-            across = r.Times((r.rule_of(matrix, i, partner), r.Apply("sin", angle)))
-            return r.Plus((along, r.minus(across) if first == self.forwards else across))
+            return r.Apply("cos", angle), r.Apply("sin", angle)
 
-        def within(turning: Made) -> Rule:
-            """What becomes of a column that turns; those from `dims` on stay."""
-            if dims == self.shape[1]:
-                return turning()
-            return at_most(column, dims - 1, turning, lambda: r.rule_of(matrix, i, j))
-
-        if interleaved:
-            return within(lambda: _by_pair(column, turned))
-        rest = partial(within, partial(turned, False))
-        return at_most(column, half - 1, partial(turned, True), rest)
+        pairs = Pairs(dims, bool(interleaved), forwards=self.forwards)
+        return pairs.turned(matrix, i, j, waves)
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
         """ψ_it = (i − 1) θ_t and θ_t = b^{−2 (t − 1)/dims}, with t the pair of column j."""
@@ -313,18 +353,214 @@ class Rotary(Placed):
         return rotated(arithmetic, matrix, cos, sin, PAIRINGS[int(interleaved)])
 
 
-def rotated(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array, pairing: str) -> Array:
+class Frequencies(Node):
+    """The angles by which the pairs turn from one position to the next: θ_t = base^{−2t/dims}.
+
+    The pairs count from 0 in this formula.
+
+    Shapes: 1 × dims/2. Raises `SymattnError` if `dims` is odd or below 2, or `base` not positive.
+    Source: Su et al., *RoFormer* (2021), section 3.2.2, whose d is our dims.
+
+    >>> print(Frequencies(4).doit())
+    Matrix([[1, 1/100]])
+    """
+
+    syntax = "frequencies(dims, base)"
+    source = "Su et al. 2021, section 3.2.2"
+    reason = "The first pairs turn fast and the last ones slowly."
+    transposes = False
+
+    dims, base = Whole(), Base(10000)
+
+    def _check(self) -> None:
+        _check_dims(self.dims, self.dims)
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """A row with a number for each pair."""
+        return sympy.S.One, self.dims / 2
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        return r.Power(r.Const(self.base), -2 * sympy.sympify(j, strict=True) / self.dims)
+
+    def _spell(self, speller: Speller) -> Tree:
+        place = speller.rule(number(sympy.Symbol("j", integer=True)))
+        return t.Fenced(power_of(speller, self.base, 2, place, self.dims), "[", "]")
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, dims: Operand, base: Operand) -> Array:
+        powers = arithmetic.wide.powers(base, -2, dims)
+        return arithmetic.narrowed(arithmetic.wide.expand(powers, -2))
+
+
+class Turned(Node):
+    """Pairs of columns turned by angles, of which the cosines and the sines are given.
+
+    For the pair (x, x′) of columns number t in row i: (x c_it − x′ s_it, x′ c_it + x s_it). A pair
+    is two neighbours (``interleaved``) or columns t and t + r (``half``); the columns that turn
+    are 2r from `first` on, which counts from 0, and the others stay as they are. With c = cos ψ
+    and s = sin ψ each pair is rotated by its angle.
+
+    Shapes: `matrix` n × d, `cos` and `sin` n × r with 2r ≤ d. Raises `ShapeError` if they are not
+    that, `SymattnError` if the pairing is unknown.
+    Source: ONNX, operator RotaryEmbedding; Su et al., *RoFormer* (2021), equation 34.
+
+    >>> x, c, s = (sympy.Matrix([row]) for row in ([1, 2, 5], [0], [1]))
+    >>> print(Turned(x, c, s).doit())
+    Matrix([[-2, 1, 5]])
+    """
+
+    syntax = "turned(matrix, cos, sin, pairing=, first=)"
+    source = "Su et al. 2021, equation 34"
+    reason = "Each pair of columns is rotated by the angle of its row."
+    adjoint_because = "Each pair of the gradient is rotated back."
+    adjoint_reasons: ClassVar[Mapping[int, str]] = {
+        1: "A cosine multiplies both columns of its pair, so what it is in them is added.",
+        2: "A sine multiplies both columns of its pair, so what it is in them is added.",
+    }
+
+    matrix, cos, sin = Matrix(), Matrix(), Matrix()
+    pairing, first = Pairing("interleaved"), Whole(0)
+
+    def _check(self) -> None:
+        rows, columns = shape_of(self.matrix)
+        number, pairs = shape_of(self.cos)
+        check_shape(self, "the sines have", self.sin, number, pairs)
+        if (rows - number) != 0 or (columns - self.first - 2 * pairs).is_negative:
+            raise ShapeError(
+                f"Turned: {number} × {pairs} cosines cannot turn {2 * pairs} of the columns of "
+                f"{rows} × {columns}"
+            )
+
+    @property
+    def _pairs(self) -> Pairs:
+        return Pairs(2 * shape_of(self.cos)[1], bool(self.pairing), self.first)
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        sign, sin = self.sin.as_coeff_mmul()
+        forwards = sign != -1
+        sin = self.sin if forwards else sin
+
+        def waves(pair: sympy.Expr) -> tuple[Rule, Rule]:
+            place = r.index_of(IndexNumber(pair, _PAIR, counted=1))
+            return r.rule_of(self.cos, i, place), r.rule_of(sin, i, place)
+
+        return replace(self._pairs, forwards=forwards).turned(self.matrix, i, j, waves)
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """Which pair t column j is in."""
+        column = sympy.sympify(j, strict=True) - self.first
+        yield _pair_of(speller, column, None if self.pairing else shape_of(self.cos)[1])
+
+    def _spell(self, speller: Speller) -> Tree:
+        name: Tree = t.Ident("turn", roman=True)
+        name = name if self.pairing else t.Script(name, t.Ident("half", roman=True))
+        extra = settings(speller, self, "first")
+        return t.call(name, *map(speller.matrix, (self.matrix, self.cos, self.sin)), *extra)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        if place == 0:
+            return Turned(upstream, self.cos, sympy.MatMul(-1, self.sin), *self.args[3:])
+        pairs = shape_of(self.cos)[1]
+        return PairDot(self.matrix, upstream, pairs, place == 2, *self.args[3:])
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        matrix, cos, sin, interleaved, first = args
+        return rotated(arithmetic, matrix, cos, sin, PAIRINGS[int(interleaved)], first)
+
+
+class PairDot(Node):
+    """The dot product of each pair of columns of two matrices: p_it = x u + x′ u′.
+
+    Here (x, x′) is pair t of columns in row i of the one, (u, u′) of the other. `crossed`, it is
+    x u′ − x′ u. The pairs are those of `Turned`, whose gradients these are.
+
+    Shapes: both n × d give n × `pairs`. Raises `ShapeError` if they differ.
+    Source: Griewank, Walther, *Evaluating Derivatives* (2008), section 3.2.
+
+    >>> print(PairDot(sympy.Matrix([[1, 2]]), sympy.Matrix([[3, 4]]), 1).doit())
+    Matrix([[11]])
+    """
+
+    one, other, pairs = Matrix(), Matrix(), Whole(least=1)
+    crossed, pairing, first = Flag(False), Pairing("interleaved"), Whole(0)
+    source = "Griewank and Walther 2008, section 3.2"
+    adjoint_because = "The gradient of each factor is the product's gradient times the other."
+
+    def _check(self) -> None:
+        check_shape(self, "both matrices have", self.other, *shape_of(self.one))
+
+    @property
+    def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
+        """A number for each pair."""
+        return shape_of(self.one)[0], self.pairs
+
+    def _rule(self, i: Index, j: Index) -> Rule:
+        pair = sympy.sympify(j, strict=True)
+        here = self.first + (2 * pair if self.pairing else pair)
+        both = r.index_of(here), r.index_of(here + (1 if self.pairing else self.pairs))
+        across = both[::-1] if self.crossed else both
+        first, second = (
+            r.Times((r.rule_of(self.one, i, a), r.rule_of(self.other, i, b)))
+            for a, b in zip(both, across, strict=True)
+        )
+        return r.Plus((first, r.minus(second) if self.crossed else second))
+
+    def _spell(self, speller: Speller) -> Tree:
+        name: Tree = t.Ident("cross" if self.crossed else "pairs", roman=True)
+        name = name if self.pairing else t.Script(name, t.Ident("half", roman=True))
+        extra = settings(speller, self, "first")
+        return t.call(name, speller.matrix(self.one), speller.matrix(self.other), *extra)
+
+    def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
+        matrix, how = (self.other, self.one)[place], self.args[4:]
+        zero = Filled(*shape_of(upstream), 0)
+        back = upstream if place else sympy.MatMul(-1, upstream)
+        both = (zero, back) if self.crossed else (upstream, zero)
+        if shape_of(matrix)[1] == 2 * self.pairs:
+            return Turned(matrix, *both, *how)
+        return sympy.MatAdd(
+            Turned(matrix, *both, *how), sympy.MatMul(-1, Turned(matrix, zero, zero, *how))
+        )
+
+    @classmethod
+    def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
+        one, other, pairs, crossed, interleaved, first = args
+        step, away = (2, sympy.S.One) if interleaved else (1, pairs)
+
+        def columns(matrix: Array, start: sympy.Expr) -> Array:
+            return arithmetic.part(matrix, start, pairs, -1, step)
+
+        x, u, y, v = (columns(m, k) for k in (first, first + away) for m in (one, other))
+        if crossed:
+            return arithmetic.subtract(arithmetic.multiply(x, v), arithmetic.multiply(y, u))
+        return arithmetic.add(arithmetic.multiply(x, u), arithmetic.multiply(y, v))
+
+
+def rotated(
+    arithmetic: Arithmetic,
+    x: Array,
+    cos: Array,
+    sin: Array,
+    pairing: str,
+    first: sympy.Expr = sympy.S.Zero,
+) -> Array:
     """Pairs of columns turned by angles of which the cosines and sines are given.
 
-    Shapes: x (…, n, d), cos and sin (…, n, r/2) with r ≤ d; columns from r on stay. This is ONNX's
-    operator RotaryEmbedding, with its caches at hand.
+    Shapes: x (…, n, d), cos and sin (…, n, r/2) with r ≤ d; the columns before the `first` and
+    from r behind it on stay. This is ONNX's operator RotaryEmbedding, with its caches at hand.
     """
     turn = rotate_pairs if pairing == "interleaved" else rotate_half
     turning, width = 2 * cos.shape[-1], x.shape[-1]
     if turning == width:
         return arithmetic.call(turn, x, cos, sin)
-    turned = arithmetic.call(turn, arithmetic.part(x, 0, turning, -1), cos, sin)
-    return arithmetic.join([turned, arithmetic.part(x, turning, width - turning, -1)], axis=-1)
+    turned = arithmetic.call(turn, arithmetic.part(x, first, turning, -1), cos, sin)
+    ends = ((0, first), (first + turning, width - first - turning))
+    before, behind = (
+        [arithmetic.part(x, start, count, -1)] if count != 0 else [] for start, count in ends
+    )
+    return arithmetic.join([*before, turned, *behind], axis=-1)
 
 
 def rotate_half(arithmetic: Arithmetic, x: Array, cos: Array, sin: Array) -> Array:

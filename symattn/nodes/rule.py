@@ -18,6 +18,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.exact import ROW_FUNCTIONS, total
 from symattn.arithmetic.functions import FUNCTIONS
+from symattn.arithmetic.proof import ordered
 from symattn.errors import CannotSpell, SymattnError
 
 #: An index: a SymPy symbol or expression (symbolic rule) or a whole number (one entry).
@@ -212,10 +213,25 @@ _CHILDREN: Mapping[type, tuple[str, ...]] = {
 #: A condition of an entry rule: left, sign, right.
 Condition: TypeAlias = tuple[Rule, str, Rule]
 
+
+def _at_most(one: sympy.Basic, other: sympy.Basic) -> sympy.Basic:
+    """Whether a ≤ b; of numbers it is true or false, by proof."""
+    if one.free_symbols or other.free_symbols:
+        return sympy.Le(one, other)
+    return sympy.true if ordered(one, other) <= 0 else sympy.false
+
+
+def _equal(one: sympy.Basic, other: sympy.Basic) -> sympy.Basic:
+    """Whether a = b; of numbers it is true or false, by proof."""
+    if one.free_symbols or other.free_symbols:
+        return sympy.Eq(one, other)
+    return sympy.true if ordered(one, other) == 0 else sympy.false
+
+
 #: What the sign of a condition means.
 SIGNS: Mapping[str, Callable[[sympy.Basic, sympy.Basic], sympy.Basic]] = {
-    "≤": sympy.Le,
-    "=": sympy.Eq,
+    "≤": _at_most,
+    "=": _equal,
     "∈": lambda place, places: sympy.Contains(place, places, evaluate=place.is_number),
 }
 
@@ -337,8 +353,9 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
             one, other = at(left, indices, sizes), at(right, indices, sizes)
             if not any(entries(side) for side in (one, other)):
                 sides = (to_sympy(side).subs(sizes) for side in (one, other))
-                holds = SIGNS[sign](*sides) == sympy.true
-                return at(value if holds else otherwise, indices, sizes)
+                holds = SIGNS[sign](*sides)
+                if holds in (sympy.true, sympy.false):  # a symbol among the numbers leaves it open
+                    return at(value if holds == sympy.true else otherwise, indices, sizes)
     return rebuilt(rule, lambda part: at(part, indices, sizes))
 
 

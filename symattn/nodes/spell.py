@@ -27,6 +27,7 @@ from symattn.notation.options import Notation, Typed, index_row, sums_of
 from symattn.notation.tree import Tree
 
 _E = t.Ident("e")
+_MAX = t.Ident("max", roman=True)
 _EXP = t.Ident("exp", roman=True)
 
 
@@ -77,6 +78,8 @@ class Speller:
             case sympy.Mod():
                 left = t.bracketed(self.scalar(expr.args[0]), t.ATOM)
                 return t.row(left, t.Text(" mod "), self.scalar(expr.args[1]))
+            case sympy.Max():
+                return t.call(_MAX, *map(self.scalar, sorted(expr.args, key=rank)))
             case sympy.Abs():
                 return t.Fenced(self.scalar(expr.args[0]), "|", "|")
             case r.Nth():
@@ -330,7 +333,7 @@ class _RuleSpeller:
 
     def _of_row(self, rule: r.OfRow) -> Tree:
         """argmax_l z_il, τ(z_i1, ⋯, z_im), or with all its numbers: argmax(1, 3, 2)."""
-        name, index = t.Ident(rule.name, roman=len(rule.name) > 1), rule.index
+        name, index = _of_row_called(rule.name), rule.index
         if index is None:
             visible = _elided(rule.terms, self.speller.notation.limit)
             listed = [self.spell(term) for term in visible]
@@ -338,7 +341,7 @@ class _RuleSpeller:
                 listed.insert(-1, t.DOTS)
             return t.call(name, *listed)
         (body,) = rule.terms
-        if rule.name == "τ":
+        if rule.name.startswith("τ"):
             ends = (placed(body, index, k) for k in (sympy.S.Zero, rule.size - 1))
             first, last = map(self.spell, ends)
             return t.call(name, first, t.DOTS, last)
@@ -410,6 +413,13 @@ def ordered_terms(total: sympy.Add) -> list[sympy.Expr]:
         return list(total.as_ordered_terms("grlex"))
     except OverflowError:  # a term such as e^800 is no float
         return sorted(total.args, key=sympy.default_sort_key)
+
+
+def _of_row_called(name: str) -> Tree:
+    """How a function of a row is written: max, τ, τ₂."""
+    if name == "τ2":
+        return t.Script(t.Ident("τ"), t.Num("2"))
+    return t.Ident(name, roman=len(name) > 1)
 
 
 def _number(rule: Rule) -> sympy.Expr | None:

@@ -69,7 +69,17 @@ _JOINED = (
 
 #: The nodes that statements call by their words.
 _NODES = (
-    *("softmax", "colsoftmax", "softmax1", "ratio", "sparsemax", "hardmax", "unit", "rotary"),
+    *(
+        "softmax",
+        "colsoftmax",
+        "softmax1",
+        "ratio",
+        "sparsemax",
+        "entmax15",
+        "hardmax",
+        "unit",
+        "rotary",
+    ),
     *("rowsum", "colsum", "rowmax", "diag", "softcap"),
 )
 

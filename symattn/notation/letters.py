@@ -90,7 +90,7 @@ _SIGNS = {
     "e": "the base of the exponential",
     "I": "the identity matrix",
     "σ": "the sigmoid",
-    "τ": "the threshold of sparsemax",
+    "τ": "the threshold of sparsemax and entmax",
     "φ": "the feature map",
     "ξ": "the argument of functions",
 }

@@ -15,7 +15,16 @@ from symattn.algebra.identities import IDENTITIES
 from symattn.arithmetic.spelling import DECIMAL_SIGNS
 from symattn.arithmetic.verify import Accepted
 from symattn.attention.meaning import AXES
-from symattn.attention.plan import MATRIX_MASKS, PER_HEAD, PLAIN, SHIFTED, SOURCES
+from symattn.attention.norms import PLACES
+from symattn.attention.plan import (
+    BIASED,
+    KEY_CHOICES,
+    MATRIX_MASKS,
+    PER_HEAD,
+    PLAIN,
+    SHIFTED,
+    SOURCES,
+)
 from symattn.attention.presets import PRESETS
 from symattn.attention.scoring import SCORES
 from symattn.attention.spec import Attention
@@ -155,11 +164,19 @@ def _optioned(name: str) -> Schema:
     return _words(AXES[name], {**table, "maxProperties": 1}, {"const": False})
 
 
+def _norm() -> Schema:
+    """A norm of queries and keys, or a table of norms by the steps that they are of."""
+    one = _optioned("norm")
+    places = _closed(dict.fromkeys(PLACES, one), "norms of steps")
+    return {"anyOf": [one, places]}
+
+
 def _mask() -> Schema:
     """A name, a table, a list of these, or a matrix."""
-    names = (*MASKS, *COMBINED, *MATRIX_MASKS)
+    names = (*MASKS, *COMBINED, *MATRIX_MASKS, *KEY_CHOICES)
     own: dict[str, Schema] = {name: {} for name in (*MASKS, *COMBINED)}
     own |= {name: {"enum": [True, False, PER_HEAD]} for name in MATRIX_MASKS}
+    own |= dict.fromkeys(KEY_CHOICES, _COUNT)
     return _words(names, _closed(own, "masks that all hold"), {"type": "array"}, {"const": False})
 
 
@@ -170,7 +187,8 @@ def _attention() -> dict[str, Schema]:
         "tie": _words(("query-key", "key-value")),
         "latent": {"enum": [True, False, "absorbed"]},
         "query_latent": _FLAG,
-        "projection_bias": _FLAG,
+        "projection_bias": {"anyOf": [_FLAG, {"type": "array", "items": _words(BIASED)}]},
+        "norm": _norm(),
         "positions": _optioned("positions"),
         "cache": _FLAG,
         "score": _words(SCORES),
@@ -189,6 +207,7 @@ def _attention() -> dict[str, Schema]:
         "unfold": {"enum": [True, False, SHIFTED, PLAIN]},
         "heads": _heads("h"),
         "kv_heads": _heads("g"),
+        "output_gate": _optioned("output_gate"),
         "output_projection": _FLAG,
         "output_form": _words(("concat", "sum")),
     }

@@ -181,7 +181,7 @@ def _labels(spec: Attention | None, evaluation: Evaluation) -> dict[str, object]
     from symattn.attention.plan import m, n, p
 
     sizes = evaluation.sizes
-    if spec is not None and spec.source == "cross":
+    if spec is not None and spec.source in ("cross", "separate"):
         return {"key_tokens": [*islice(cycle(_OTHERS), sizes[m])]}
     if n not in sizes:  # the tokens stand in chunks
         return {}

@@ -26,6 +26,7 @@ _USUAL: Mapping[str, int] = {
     "p": 2,
     "d_model": 6,
     "d_mem": 5,
+    "d_val": 4,
     "d_k": 4,
     "d_v": 2,
     "d_r": 2,

@@ -98,6 +98,12 @@ def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
+def canonical_name(argument: str) -> str:
+    """The matrix of attention that an argument is by its name, as Q of query; "" for none."""
+    word = plain(argument)
+    return _ALIASES.get(word) or _first(WORDS, word) or ""
+
+
 @dataclass(frozen=True)
 class Layout:
     """How matrices are laid out for a function.
@@ -425,7 +431,7 @@ def _meaning(each: Argument, spec: Meant, taken: Mapping[str, str]) -> tuple[str
             return "size", _SIZES[word]
         if word in _CAUSAL:
             return ("flag", "causal") if any(kind == "causal" for kind, _ in spec.mask) else None
-        meaning = _ALIASES.get(word) or _first(WORDS, word)
+        meaning = canonical_name(each.name) or None
         if meaning == "bias" and spec.bias is None:
             meaning = None
     if meaning in own or (meaning and (spec.mask or meaning not in MATRIX_MASKS.values())):

@@ -37,15 +37,24 @@ def verify(function: Function, wanted: Wanted) -> Verification:
     Arguments are matched by name, or as `wanted` says. Raises `SymattnError` for a function that
     cannot be called with the matrices of this attention.
     """
+    left_out = [named(one) for one in wanted.skip]
+    subject = called(function, wanted)
+    items = [item for item in PROPERTIES if item not in left_out]
+    return verified(subject, items, wanted.attention)
+
+
+def called(function: Function, wanted: Wanted) -> Subject:
+    """A function, and how it is called with the matrices of an attention; raises as `verify`."""
     library = wanted.library
     if library and library not in LIBRARIES:
         raise SymattnError(f"library {library[:60]!r}: choose one of {', '.join(LIBRARIES)}")
-    left_out = [named(one) for one in wanted.skip]
     subject = subject_of(function, wanted)
-    subject = _chosen(subject, (library,) if library else function.signature.libraries)
-    items = [item for item in PROPERTIES if item not in left_out]
-    outcomes = list(_outcomes(subject, items))
-    return _verification(subject, outcomes, wanted.attention)
+    return _chosen(subject, (library,) if library else function.signature.libraries)
+
+
+def verified(subject: Subject, items: Sequence[Property], attention: str) -> Verification:
+    """What is found of a function by these properties."""
+    return _verification(subject, list(_outcomes(subject, items)), attention)
 
 
 # ---- how it is called ------------------------------------------------------------------------

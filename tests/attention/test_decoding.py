@@ -78,6 +78,11 @@ CAUSAL: dict[str, dict[str, Any]] = {
     "strided": {"mask": {"strided": 2}},
     "dilated": {"mask": ["causal", {"dilated": [1, 2]}]},
     "documents": {"mask": ["causal", {"documents": [1, 2, 1, 2]}]},
+    "lengths": {"mask": ["causal", {"documents": {"lengths": [1, 3]}}]},
+    "chunks": {"source": "self", "mask": {"chunk": 2}},
+    "before": {"mask": {"causal": -1}},
+    "chosen keys": {"mask": ["causal", {"top-k": 2}]},
+    "chosen keys of heads": {**HEADS, "kv_heads": 2, "mask": ["causal", {"top-k": 1}]},
     "documents over a past": {
         "mask": {"all": ["causal", {"documents": [1, 1, 2, 1, 2, 2]}]},
         "cache": True,

@@ -80,7 +80,7 @@ def test_of_two_that_are_tied_the_first_is_given(tie: Any, given: list[str], tol
     ("axis", "value", "message"),
     [
         ("positions", {"rotary": {"foo": 1}}, 'positions: rotary has no option "foo"; known: pair'),
-        ("positions", {"learned": {"base": 1}}, 'learned has no option "base"; leave it out'),
+        ("positions", {"learned": {"base": 1}}, 'learned has no option "base"; known: values'),
         ("positions", {"sinusoidal": {"bas": 1}}, 'did you mean "base"'),
         ("bias", {"given": {"foo": 1}}, 'bias: given has no option "foo"; leave it out'),
         ("bias", {"alibi": {"heads": 2}}, 'bias: alibi has no option "heads"'),

@@ -205,7 +205,7 @@ ROWS: Sequence[tuple[str, str, str]] = (
     ("mask number", attention("mask = 1"), "name a mask; known: causal"),
     ("padding how long", attention('mask = "padding"'), "{padding = 3}"),
     ("negative padding", attention("mask = {padding = -1}"), "give a whole number from 0"),
-    ("half a past", attention("mask = {causal = 1.5}"), "give a whole number from 0"),
+    ("half a past", attention("mask = {causal = 1.5}"), "give a whole number from -"),
     ("unknown in a table", attention("mask = {causal = 1, cusal = 2}"), 'did you mean "causal"?'),
     ("unknown in a list", attention('mask = ["causal", "wndow"]'), 'mask "wndow" is not known'),
     ("mask shape", attention("mask = [[true, false]]"), "because of Q it has to be 2 × 2"),

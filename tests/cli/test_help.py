@@ -77,10 +77,22 @@ RUN = [
 ]
 
 
+#: What stands in the file that examples call mine.py.
+_MINE = """
+import numpy as np
+
+def attention(Q, K, V):
+    scores = Q @ K.T / np.sqrt(Q.shape[1])
+    weights = np.exp(scores)
+    return weights / weights.sum(axis=1, keepdims=True) @ V
+"""
+
+
 @pytest.mark.parametrize("words", RUN)
 def test_the_examples_run(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in ("examples", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("pictures"))
+    (tmp_path / "mine.py").write_text(_MINE, "utf-8")
     monkeypatch.chdir(tmp_path)
     program, *arguments = shlex.split(words)
     result = run(*arguments)
@@ -90,10 +102,11 @@ def test_the_examples_run(words: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("name", FROM_NOTHING)
-def test_the_examples_run_one_after_the_other_in_an_empty_folder(
+def test_the_examples_run_one_after_the_other_beside_a_function(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(_MINE, "utf-8")
     for words in command(name).examples:
         result = run(*shlex.split(words)[1:])
         assert result.exit_code in {0, 1}, (words, result.output)

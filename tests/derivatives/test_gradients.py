@@ -92,7 +92,8 @@ def test_drawn_specs_agree_with_complex_steps(spec: Attention, seed: int) -> Non
     try:
         some = Problem.of(spec, seed)
     except SymattnError as error:  # numbers that have no value here
-        assume(not re.search("sums to 0|zero vector|does not determine|not a multiple", str(error)))
+        without = "sums to 0|zero vector|does not determine|not a multiple|numbers for . keys"
+        assume(not re.search(without, str(error)))
         raise
     except StopIteration:
         assume(False)

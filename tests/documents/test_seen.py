@@ -11,7 +11,7 @@ import json
 import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from html import unescape
 from itertools import chain
@@ -244,8 +244,12 @@ def test_pdf(
     start = r"\begin{document}"
     told = source.replace(start, rf"{start}\setcounter{{equation}}{{7000}}")
     assert failures(typeset(program, told, tmp_path)) == []
-    wanted = [*expected(names, slides=flavor == "beamer")]
-    assert amiss(words_of(tool, tmp_path, "-raw"), wanted) == []
+    # a root that is put together of pieces is no letter of a PDF
+    wanted = [
+        replace(each, stream=each.stream.replace("√", ""))
+        for each in expected(names, slides=flavor == "beamer")
+    ]
+    assert amiss(words_of(tool, tmp_path, "-raw").replace("√", ""), wanted) == []
 
 
 # Office

@@ -23,6 +23,17 @@ def unit(x: Array) -> Array:
     return x / np.linalg.norm(x, axis=-1, keepdims=True)
 
 
+def top(x: Array) -> Array:
+    """0 at the two largest numbers of each row, of equal ones the first, −∞ elsewhere."""
+    places = np.argsort(-x, axis=1, kind="stable")[:, :2]
+    out = np.full(x.shape, -np.inf)
+    np.put_along_axis(out, places, 0, axis=1)
+    return out
+
+
+CHOICE: dict[str, Any] = {"mask": ["causal", {"top-k": 2}]}
+
+
 def work(
     attention: Mapping[str, Any],
     ways: Ways,
@@ -49,7 +60,11 @@ def work(
         z = step("biased", lambda z, b: z + b, z, BIAS)
     if "mask" in attention:
         seen = np.tri(*z.shape) == 1
+        before = z
         z = step("masked", lambda z, seen: np.where(seen, z, -np.inf), z, seen)
+    if attention.get("mask") == CHOICE["mask"]:
+        best = step("choice", lambda g, z: top(g), z, before)
+        z = step("selected", lambda g, best: g + best, z, best)
     ratio = attention.get("normaliser") == "sum"
     a = step("weights", (lambda z: z / z.sum(1, keepdims=True)) if ratio else softmax, z)
     step("output", lambda a, q, k, v: a @ v, a, q, k, v)
@@ -105,6 +120,9 @@ CASES: dict[str, Case] = {
         {"masked": lambda z, seen: np.where(seen, -np.inf, z), "weights": softmax},
         USUAL,
     ),
+    "choice-left-out": (CHOICE, {"selected": lambda g, best: g}, USUAL),
+    "choice-before-mask": (CHOICE, {"choice": lambda g, z: top(z)}, USUAL),
+    "choice-by-columns": (CHOICE, {"choice": lambda g, z: top(g.T).T}, USUAL),
     "mask-transposed": (MASK, {"masked": lambda z, seen: np.where(seen.T, z, -np.inf)}, USUAL),
     "mask-strict": (
         MASK,

@@ -21,9 +21,10 @@ from tests.benchmarks.explaining_rates import (
     random_rows,
 )
 from tests.checking import check, toml, verdicts
+from tests.mistakes.normed import CASES as NORMED
 from tests.mistakes.single import BIAS, CASES, MASK, USUAL, Array, D, K, Q, V, Ways, work
 from tests.oracle import softmax
-from tests.positions import turned, waves
+from tests.positions import frequencies, turned, waves
 from tests.rows import every_one_has_a_row
 
 
@@ -166,6 +167,31 @@ def rotated(pairing: str) -> dict[str, Array]:
     return work({}, {}, (q, k, V))
 
 
+def stepwise(scaling: dict[str, Any], **wrong: Any) -> tuple[dict[str, Any], ...]:
+    """Rotations by steps, of which something is done otherwise."""
+    theta = frequencies(4, 10000, {}, 3)[0]
+    scaled, factor = frequencies(4, 10000, scaling, 3)
+
+    def steps(scaled: Array = scaled, q: float = factor, k: float = factor) -> dict[str, Array]:
+        angles = np.outer(np.arange(3), scaled)
+        turns = np.exp(1j * angles)
+        pairs = (TURNED[name][:, ::2] + 1j * TURNED[name][:, 1::2] for name in "QK")
+        both = ((each * turns).view(float) for each in pairs)
+        made = {"frequencies_scaled": scaled[None], "query_angles": angles, "key_angles": angles}
+        return made | work({}, {}, (q * next(both), k * next(both), V))
+
+    otherwise = {key: value(theta) for key, value in wrong.items()}
+    return {"positions": {"rotary": {"scaling": scaling}}}, TURNED, steps(), steps(**otherwise)
+
+
+#: Scalings: all frequencies, and the slow ones only, with an attention factor.
+LINEAR = {"rope_type": "linear", "factor": 4}
+YARN = {
+    **{"rope_type": "yarn", "factor": 4, "ramp": "rotations", "beta_fast": 8},
+    "original_max_position_embeddings": 32,
+}
+
+
 def placed(positions: Array) -> dict[str, Array]:
     """The steps of tokens with positions."""
     return {"placed": X + positions} | single(X, W, {}, X + positions)
@@ -214,6 +240,14 @@ OTHERS: dict[str, tuple[dict[str, Any], ...]] = {
         rotated("interleaved"),
         rotated("half"),
     ),
+    "frequencies-not-scaled": stepwise(LINEAR, scaled=lambda theta: theta),
+    "frequencies-multiplied": stepwise(LINEAR, scaled=lambda theta: 4 * theta),
+    "all-frequencies-scaled": stepwise(YARN, scaled=lambda theta: theta / 4),
+    "kept-shares-exchanged": stepwise(
+        YARN, scaled=lambda theta: theta * 1.25 - frequencies(4, 10000, YARN, 3)[0]
+    ),
+    "attention-factor-left-out": stepwise(YARN, q=lambda _: 1, k=lambda _: 1),
+    "attention-factor-once": stepwise(YARN, q=lambda _: 1),
     "groups-tiled": (
         {"heads": 4, "kv_heads": 2},
         GROUPED,
@@ -226,6 +260,7 @@ OTHERS: dict[str, tuple[dict[str, Any], ...]] = {
         from_scores(row_max=_TOP, exp=_LOW, exp_sum=_LOW_SUMS),
         from_scores(row_max=_TOP, exp=_POWERS, exp_sum=_SUMS),
     ),
+    **NORMED,
 }
 
 

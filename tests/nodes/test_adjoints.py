@@ -15,12 +15,12 @@ from symattn.evaluate.walk import program_of
 from symattn.nodes.base import Node
 from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.heads import Head
-from symattn.nodes.masks import Allowed, AnyOf
+from symattn.nodes.masks import Allowed, AnyOf, TopK
 from symattn.nodes.normalise import Hardmax
 from tests.nodes.test_nodes_contract import MEANT, SAMPLES, SIZES
 
 #: Nodes whose matrices only decide, or name.
-DECIDE = (Allowed, AnyOf, Head, Hardmax)
+DECIDE = (Allowed, AnyOf, TopK, Head, Hardmax)
 
 
 def flip(monkeypatch: pytest.MonkeyPatch, kind: type[Node]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -10,10 +11,12 @@ import pytest
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn import SymattnError
+from symattn import Derivation, Step, SymattnError
 from symattn.arithmetic.arrays import FLOAT64, Arrays
 from symattn.arithmetic.balls import BALLS
 from symattn.arithmetic.base import Array
+from symattn.derivations import worked
+from symattn.errors import Undecided
 from symattn.evaluate.walk import program_of
 from symattn.nodes.masks import (
     MASKS,
@@ -22,22 +25,47 @@ from symattn.nodes.masks import (
     Causal,
     Documents,
     Masked,
+    TopK,
     VisibleScores,
     Window,
     mask_of,
+    part_of,
     reason_of,
 )
 from symattn.nodes.rule import at, rule_of, to_sympy
 from symattn.nodes.spell import Speller
+from symattn.notation.text import line
+from symattn.step import Input
 from tests.rows import every_one_has_a_row
 
 #: Who may see whom, rows and columns counted from 1.
 Seen: TypeAlias = Callable[[int, int], bool]
 
+
+def swin(place: int, width: int, side: int, shift: int) -> tuple[int, int, int, int]:
+    """The window of a token as Swin's own code numbers it: rolled, cut, what is apart masked.
+
+    A grid of 8 rows; a part of a window across the rolled edge is a region of its own.
+    """
+
+    def cut(at: int, size: int) -> tuple[int, int]:
+        rolled = (at - shift) % size
+        return rolled // side, rolled >= size - shift
+
+    row, column = divmod(place - 1, width)
+    return *cut(row, 8), *cut(column, width)
+
+
 #: For each mask some parameters, a usual one first, and what they mean. All that is asked of masks
 #: anywhere in the tests is asked of these.
 DEFINED: dict[str, list[tuple[Any, Seen]]] = {
-    "causal": [(True, lambda i, j: j <= i), (2, lambda i, j: j <= i + 2), (0, lambda i, j: j <= i)],
+    "causal": [
+        (True, lambda i, j: j <= i),
+        (2, lambda i, j: j <= i + 2),
+        (0, lambda i, j: j <= i),
+        (-1, lambda i, j: j < i),
+        (-9, lambda i, j: False),
+    ],
     "padding": [(2, lambda i, j: j <= 2), (0, lambda i, j: False), (9, lambda i, j: True)],
     "window": [
         ([2, 0], lambda i, j: j in (i - 2, i - 1, i)),
@@ -65,6 +93,19 @@ DEFINED: dict[str, list[tuple[Any, Seen]]] = {
         (2, lambda i, j: j in {i, i - 1, i - 2, *range(i, 0, -2)}),
         (1, lambda i, j: j <= i),
         (3, lambda i, j: j in {i, i - 1, i - 2, i - 3, *range(i, 0, -3)}),
+    ],
+    "chunk": [
+        (2, lambda i, j: j in range(1 + (i - 1) // 2 * 2, i + 1)),
+        (3, lambda i, j: j <= i and (i + 2) // 3 == (j + 2) // 3),
+        (1, lambda i, j: i == j),
+        (99, lambda i, j: j <= i),
+    ],
+    "window-2d": [
+        ([4, 2], lambda i, j: swin(i, 4, 2, 0) == swin(j, 4, 2, 0)),
+        ([4, 2, 1], lambda i, j: swin(i, 4, 2, 1) == swin(j, 4, 2, 1)),
+        ([2, 2], lambda i, j: swin(i, 2, 2, 0) == swin(j, 2, 2, 0)),
+        ([2, 1], lambda i, j: i == j),
+        ([4, 4, 3], lambda i, j: swin(i, 4, 4, 3) == swin(j, 4, 4, 3)),
     ],
     "global": [
         ([1], lambda i, j: i == 1 or j == 1),
@@ -121,7 +162,7 @@ def test_rows_after_a_cache_are_the_later_rows(
     p = sympy.Symbol("p", integer=True, positive=True)
     if mask.args[-1]:
         assert mask_of(name, *shape, parameter, p).subs(p, start) in (mask, mask.subs(p, start))
-        assert f"start = {start})" in str(mask)
+        assert f"start = {start})".replace("-", "−") in str(mask)
     else:
         assert "start" not in str(mask)
 
@@ -161,6 +202,56 @@ def follows(mask: MatrixExpr, seen: Seen) -> None:
             entry = at(rule, {i: row, j: column}, {})
             assert to_sympy(entry) == expected[row][column]
             assert to_sympy(rule).subs({i: row, j: column}) == expected[row][column]
+
+
+HALF, HUGE = sympy.Rational(1, 2), 10**5000
+
+
+@pytest.mark.parametrize(
+    ("row", "count", "kept"),
+    [
+        ([1, 3, 2], 2, {1, 2}),
+        ([1, 3, 2], 9, {0, 1, 2}),
+        ([3, 3, 3], 2, {0, 1}),  # of equal ones the first
+        ([HALF, sympy.sqrt(8), 2 * sympy.sqrt(2)], 1, {1}),
+        ([sympy.exp(1) / (1 + sympy.exp(1)), 1 - 1 / (1 + sympy.exp(1)), 0], 1, {0}),
+        ([1 - 1 / (1 + sympy.exp(1)), sympy.exp(1) / (1 + sympy.exp(1)), 0], 1, {0}),
+        ([sympy.Rational(1, 3), sympy.Rational(1, 3) + sympy.Rational(1, 10**40), 0], 1, {1}),
+        ([-sympy.oo, -5, -sympy.oo], 1, {1}),
+    ],
+)
+def test_the_largest_are_chosen_exactly(row: list[Any], count: int, kept: set[int]) -> None:
+    """In exact arithmetic, by the entry rule and, where they are told apart, in balls."""
+    node = TopK(sympy.Matrix([row]), count)
+    wanted = [0 if k in kept else -sympy.oo for k in range(len(row))]
+    assert list(node.doit()) == list(node.as_explicit()) == wanted
+    Z = Input("Z", sympy.MatrixSymbol("Z", 1, len(row)), logits=True)
+    steps = (Step("T", sympy.MatrixSymbol("T", 1, len(row)), TopK(Z.symbol, count)),)
+    values = Derivation((Z,), steps).evaluate(Z=[row])
+    assert values["T"].exact.tolist() == [wanted]
+    digits = [values["T"].digits((0, k)) for k in range(len(row))]
+    assert all(one.proven for one in digits)
+    assert [one.text for one in digits] == ["0" if k in kept else "-inf" for k in range(len(row))]
+    said = line(worked(values, steps[0], 0, 0))
+    assert re.fullmatch(r".* = (0|−∞) since κ_11 = \d (≤|>) \d", said), said
+
+
+def test_what_cannot_be_told_apart_is_not_chosen() -> None:
+    same = sympy.log(6), sympy.log(2, evaluate=False) + sympy.log(3)
+    with pytest.raises(Undecided, match="not told apart"):
+        TopK(sympy.Matrix([same]), 1).doit()
+
+
+def test_a_choice_is_made_by_columns_in_their_convention() -> None:
+    matrix = sympy.Matrix([[1, 4], [3, 2]])
+    assert TopK(matrix, 1, 0).doit() == TopK(matrix.T, 1).doit().T
+    assert TopK(matrix, 1, axis=0).as_explicit().tolist() == [[-sympy.oo, 0], [0, -sympy.oo]]
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "2", None, HUGE, True], ids=range(7))
+def test_a_choice_of_no_number_is_refused(count: Any) -> None:
+    with pytest.raises(SymattnError, match="give a whole number from 1"):
+        TopK(sympy.MatrixSymbol("Z", 2, 2), count)
 
 
 def test_a_masked_value_never_leaks() -> None:
@@ -252,17 +343,20 @@ def test_what_is_not_kept_never_leaks() -> None:
     assert exact == sympy.diag(2, 5)
 
 
-HUGE = 10**5000
 LONG = [1] * 1025
 
 HOSTILE: list[tuple[str, Any, str]] = [
     *(
         (name, parameter, "whole number")
-        for name in ("causal", "padding", "prefix", "window", "strided")
+        for name in ("causal", "padding", "prefix", "window", "strided", "chunk")
         for parameter in (-2, 1.5, "2", "__import__('os')", False, None, 10**6 + 1, HUGE, {"a": 1})
-        if not (name == "window" and parameter is None)
+        if not ((name == "window" and parameter is None) or (name == "causal" and parameter == -2))
     ),
-    *((name, [1, 2, 3], "give|say") for name in MASKS if name not in ("documents", "global")),
+    *(
+        (name, [1, 2, 3], "give|say")
+        for name in MASKS
+        if name not in ("documents", "global", "window-2d")
+    ),
     *(
         (name, parameter, "give")
         for name in ("documents", "global")
@@ -284,6 +378,13 @@ HOSTILE: list[tuple[str, Any, str]] = [
     ),
     ("global", [0], "from 1"),
     ("strided", 0, "from 1"),
+    ("chunk", 0, "from 1"),
+    ("causal", -HUGE, "whole number"),
+    *(("window-2d", wrong, "give") for wrong in (4, [4], [4, 0], [0, 2], [4, 2, -1], [4, 2, 0, 0])),
+    ("documents", {"lengths": [0]}, "from 1"),
+    ("documents", {"lengths": 3}, "give"),
+    ("documents", {"lengths": []}, "from 1 to"),
+    ("documents", {"lengths": [1000] * 5}, "1025 numbers"),
     ("dilated", [1, 0], "from 1"),
     *(("dilated", wrong, "give") for wrong in (2, [2], [1, -1], ["1", 2], [1.5, 2], "12", None)),
     *(("window", wrong, "give") for wrong in ([1], [], [-2, 0], ["1", 2], [True, 1], LONG, None)),
@@ -329,6 +430,12 @@ def test_documents_have_one_number_for_each_token() -> None:
         Documents(2, 4, [1, 2])
     with pytest.raises(SymattnError, match="list of 2 numbers"):
         Documents(n, n, [1, 2])[5, 0]
+
+
+def test_documents_may_be_said_by_their_lengths() -> None:
+    mask = MASKS["documents"].of(3, 3, {"lengths": [2, 1]})
+    assert mask == Documents(3, 3, [1, 1, 2])
+    assert part_of("documents", {"lengths": [2, 1, 1]}, 1, 3) == [1, 1, 2]
 
 
 def test_matrices_of_two_sizes_are_not_joined() -> None:

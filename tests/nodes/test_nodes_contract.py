@@ -54,10 +54,17 @@ from symattn.nodes.lines import (
     Spread,
     UnitVectors,
 )
-from symattn.nodes.masks import MASKS, Allowed, AnyOf, Causal, Masked, VisibleScores, Window
+from symattn.nodes.masks import MASKS, Allowed, AnyOf, Causal, Masked, TopK, VisibleScores, Window
 from symattn.nodes.normalise import NORMALISERS, RowMax, Softmax
 from symattn.nodes.norms import NORMS, LayerNorm, RMSNorm
-from symattn.nodes.positions import Rotary, RotaryBack, Sinusoidal
+from symattn.nodes.positions import (
+    Frequencies,
+    PairDot,
+    Rotary,
+    RotaryBack,
+    Sinusoidal,
+    Turned,
+)
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.relative import ClippedShift, RelativeShift, ShiftSum
 from symattn.nodes.rule import rule_of
@@ -75,6 +82,7 @@ B = sympy.MatrixSymbol("B", n, m)
 T = sympy.MatrixSymbol("T", 8, 1)
 W = sympy.MatrixSymbol("W", n, n + m - 1)
 C = sympy.MatrixSymbol("C", n, 5)
+G = sympy.MatrixSymbol("G", n, m / 2)
 BETA = sympy.MatrixSymbol("beta", 1, 1)
 LINE = sympy.MatrixSymbol("c", 1, m)
 K = sympy.MatrixSymbol("K", d_v, m)
@@ -95,6 +103,7 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     **{MASKS[name]: MASKS[name].of(n, n, rows[0][0]) for name, rows in SQUARE.items()},
     Allowed: Allowed(B),
     AnyOf: AnyOf(Window(n, m, 1), Allowed(B)),
+    TopK: TopK(S, 2),
     Masked: Masked(S, Causal(n, m)),
     VisibleScores: VisibleScores(S, Causal(n, m)),
     RowMax: RowMax(S),
@@ -109,6 +118,8 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     Concat: Concat(Head(S, i), i, h),
     Sinusoidal: Sinusoidal(n, m),
     Rotary: Rotary(S),
+    Frequencies: Frequencies(m),
+    Turned: Turned(S, G, G, pairing="half"),
     ALiBi: ALiBi(n, m, h, 1),
     RelativeBias: RelativeBias(n, m, T, 8, 8),
     RelativeShift: RelativeShift(W, m),
@@ -142,6 +153,7 @@ SAMPLES: dict[type[Node], MatrixExpr] = {
     ShiftSum: ShiftSum(S, 5, 0),
     BucketSum: BucketSum(S, 8, 8, 1, -1, 0),
     RotaryBack: RotaryBack(S),
+    PairDot: PairDot(S, S, m / 2),
 }
 
 #: The nodes whose meaning is an expression over those.
@@ -159,6 +171,7 @@ VALUES: dict[str, Any] = {
     "B": RNG.integers(0, 2, (3, 4)).astype(float),
     "W": RNG.integers(1, 9, (3, 6)) / 2.0,
     "C": RNG.integers(1, 9, (3, 5)) / 2.0,
+    "G": RNG.integers(1, 9, (3, 2)) / 2.0,
     "T": np.arange(8.0).reshape(8, 1) / 4.0,
     "c": RNG.integers(1, 9, (1, 4)) / 8.0,
     "K": RNG.integers(-4, 5, (2, 4)) / 2.0,

@@ -80,6 +80,19 @@ def sparsemax(row: list[Any], sink: Any, lib: Any) -> list[Any]:
     return [max(0, x - level) for x in row]
 
 
+def entmax15(row: list[Any], sink: Any, lib: Any) -> list[Any]:
+    """Peters, Niculae, Martins 2019: p_i = max(z_i/2 − τ, 0)², with τ found by halving."""
+    half = [x / 2 for x in row if x != -np.inf]
+    if not half:
+        return [0] * len(row)
+    low, high = max(half) - 1, max(half)
+    for _ in range(400 if lib is mpmath else 100):
+        middle = (low + high) / 2
+        above = sum(max(0, x - middle) ** 2 for x in half) > 1
+        low, high = (middle, high) if above else (low, middle)
+    return [0 if x == -np.inf else max(0, x / 2 - low) ** 2 for x in row]
+
+
 def hardmax(row: list[Any], sink: Any, lib: Any) -> list[Any]:
     """ONNX: 1 for the first maximum value, 0 for the others."""
     best = row.index(max(row))
@@ -95,6 +108,7 @@ PAPERS: dict[str, Callable[[list[Any], Any, Any], list[Any]]] = {
     "softmax-sink": with_sink,
     "sigmoid": sigmoid,
     "sparsemax": sparsemax,
+    "entmax15": entmax15,
     "hardmax": hardmax,
     "none": none,
 }

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.oracle import entmax15, sparsemax
+
 Array = Any
 
 
@@ -654,6 +656,8 @@ MADE: dict[str, tuple[str, Function]] = {
     "one-added-after-shift": ("off-by-one", _weighed(lambda z: _over(_shifted(z), 1.0))),
     "softmax-for-sigmoid": ("sigmoid", _weighed(softmax)),
     "softmax-for-sparsemax": ("sparsemax", _weighed(softmax)),
+    "sparsemax-for-entmax": ("entmax", _weighed(sparsemax)),
+    "entmax-not-halved": ("entmax", _weighed(lambda z: entmax15(2 * z))),
     "mask-added-as-1": ("causal dot", _masked(lambda z, ones: z + ones)),
     "mask-added-as-1-inverted": ("causal dot", _masked(lambda z, ones: z - ones)),
     "mask-one-too-many": (

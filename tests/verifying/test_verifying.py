@@ -151,6 +151,7 @@ SPECS: Mapping[str, Attention] = {
     "groups": GROUPS,
     "sigmoid": Attention(normaliser="sigmoid"),
     "sparsemax": Attention(normaliser="sparsemax"),
+    "entmax": Attention(normaliser="entmax15"),
     "bias": Attention(bias="given"),
     "cap": Attention(soft_cap=20),
     "cached rotary": replace(variant("cached").spec, positions="rotary"),

@@ -41,6 +41,28 @@ POSITIONS: tuple[Identity, ...] = (
         misconception="rotary attention depends on absolute positions",
     ),
     Identity(
+        "rotary-axes",
+        "with positions along several axes and any frequencies, scores depend on the positions "
+        "only through their differences along each axis",
+        f"{_turned('A', 'B', 'x + s')} {_turned('C', 'D', 'y + s')}^T = "
+        f"{_turned('A', 'B', 'x')} {_turned('C', 'D', 'y')}^T",
+        "Wang et al., Qwen2-VL (2024), section 2.1",
+        "why rotary position embeddings of images and videos are relative",
+        shapes=(
+            *((name, ("n", "r")) for name in "AB"),
+            *((name, ("m", "r")) for name in "CD"),
+            *(("x", ("n", "a")), ("y", ("m", "a")), ("f", ("a", "r")), ("s", (1, "a"))),
+        ),
+    ),
+    Identity(
+        "rotation-orthogonal",
+        "a rotation of pairs of columns by any angles preserves lengths",
+        "norm2([A ∘ cos(P) - B ∘ sin(P), A ∘ sin(P) + B ∘ cos(P)]) = norm2([A, B])",
+        _ROPE,
+        "scaled frequencies leave norms unchanged",
+        shapes=tuple((name, ("n", "r")) for name in "ABP"),
+    ),
+    Identity(
         "sinusoidal-rotation",
         "the encoding of p + k is a fixed rotation of that of p",
         "[sin((x + s) f), cos((x + s) f)] = [sin(x f), cos(x f)] "

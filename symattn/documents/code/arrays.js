@@ -168,10 +168,31 @@ const some = ofRows((row) => +row.some(Boolean));
 const hardmax = (x) =>
   rows(x, (row) => row.map((_, k) => +(k === row.indexOf(Math.max(...row)))));
 
+// Where the largest entries of each row are, so many; of equal ones the first.
+function topK(x, count) {
+  return rows(x, (row) => {
+    const falling = Array.from(row, (_, k) => k).sort((a, b) => row[b] - row[a]);
+    return row.map((_, k) => +(falling.indexOf(k) < count));
+  });
+}
+
 const threshold = ofRows((row) => {
   let sum = 0;
   const ranked = Array.from(row).sort((a, b) => b - a);
   return Math.max(...ranked.map((value, k) => ((sum += value) - 1) / (k + 1)));
+});
+
+// What is above it, less it and squared, sums to 1 in each row.
+const thresholdOfSquares = ofRows((row) => {
+  let [sum, squares] = [0, 0];
+  const ranked = Array.from(row).sort((a, b) => b - a);
+  const levels = ranked.map((value, k) => {
+    sum += value;
+    squares += value * value;
+    const mean = sum / (k + 1);
+    return mean - Math.sqrt(Math.max((1 - squares) / (k + 1) + mean * mean, 0));
+  });
+  return levels[levels.filter((level, k) => level <= ranked[k]).length - 1];
 });
 
 function matmul(a, b) {
@@ -297,6 +318,13 @@ const softmaxOffByOne = (x) => softmaxWithSink(x, 0);
 function sparsemax(x) {
   const shifted = subtract(x, rowMax(x));
   return relu(subtract(shifted, threshold(shifted)));
+}
+
+// Entmax with alpha 1.5 of each row (Peters, Niculae, Martins 2019).
+function entmax15(x) {
+  const half = each((value) => Math.max(value / 2, -1), subtract(x, rowMax(x)));
+  const root = relu(subtract(half, thresholdOfSquares(half)));
+  return multiply(root, root);
 }
 
 // Column t turned with column t + d/2, for each t, by its angle.

@@ -39,10 +39,29 @@ def sparsemax(x: np.ndarray) -> np.ndarray:
     return np.maximum(x - threshold, 0)
 
 
+def entmax15(x: np.ndarray) -> np.ndarray:
+    """Entmax with alpha 1.5 over the last axis (Peters, Niculae, Martins 2019)."""
+    x = (x - x.max(axis=-1, keepdims=True)) / 2
+    ranked = np.maximum(-np.sort(-x, axis=-1), -1)  # what is 1 below gets no weight
+    counts = np.arange(1, x.shape[-1] + 1)
+    means = ranked.cumsum(axis=-1) / counts
+    squares = (ranked * ranked).cumsum(axis=-1) / counts
+    levels = means - np.sqrt(np.maximum(1 / counts - squares + means * means, 1e-12))
+    support = (levels <= ranked).sum(axis=-1, keepdims=True)
+    level = np.take_along_axis(levels, support - 1, axis=-1).astype(np.result_type(x, 1.0))
+    return np.maximum(x - level, 0) ** 2
+
+
 def hardmax(x: np.ndarray) -> np.ndarray:
     """1 at the first largest entry of each row, 0 elsewhere."""
     first = x.argmax(axis=-1, keepdims=True)
     return np.where(np.arange(x.shape[-1]) == first, np.ones_like(x), 0)
+
+
+def top_k(x: np.ndarray, count: int) -> np.ndarray:
+    """Where the largest entries of each row are, so many; of equal ones the first."""
+    falling = np.argsort(-x, axis=-1, stable=True)
+    return np.argsort(falling, axis=-1) < count
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:

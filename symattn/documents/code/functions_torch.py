@@ -33,10 +33,28 @@ def sparsemax(x: Tensor) -> Tensor:
     return (x - thresholds.amax(dim=-1, keepdim=True)).clamp(min=0)
 
 
+def entmax15(x: Tensor) -> Tensor:
+    """Entmax with alpha 1.5 over the last axis (Peters, Niculae, Martins 2019)."""
+    x = (x - x.amax(dim=-1, keepdim=True)) / 2
+    ranked = x.sort(dim=-1, descending=True).values.clamp(min=-1)  # what is 1 below gets no weight
+    counts = torch.arange(1, x.shape[-1] + 1, device=x.device)
+    means = ranked.cumsum(dim=-1) / counts
+    squares = (ranked * ranked).cumsum(dim=-1) / counts
+    levels = means - (1 / counts - squares + means * means).clamp(min=1e-12).sqrt()
+    support = (levels <= ranked).sum(dim=-1, keepdim=True)
+    return (x - levels.gather(-1, support - 1)).clamp(min=0) ** 2
+
+
 def hardmax(x: Tensor) -> Tensor:
     """1 at the first largest entry of each row, 0 elsewhere."""
     places = torch.arange(x.shape[-1], device=x.device)
     return (places == x.argmax(dim=-1, keepdim=True)).to(x.dtype)
+
+
+def top_k(x: Tensor, count: int) -> Tensor:
+    """Where the largest entries of each row are, so many; of equal ones the first."""
+    falling = x.sort(dim=-1, descending=True, stable=True).indices
+    return falling.argsort(dim=-1) < count
 
 
 def rotate_half(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

@@ -134,7 +134,7 @@ _OPERATIONS = {
     "identity": "np.eye({0}, dtype={dtype})",
     "counted": "np.arange({0})[:, None]",
     "numbers": "{0}",
-    "powers": "{0} ** ({sign}np.arange(0, {1}, 2) / {1:a})",
+    "powers": "{0:a} ** ({sign}np.arange(0, {1}, 2) / {1:a})",
     "narrowed": "{0:a}.astype({dtype})",
     "add": "{0} + {1:t}",
     "subtract": "{0} - {1:t}",
@@ -190,6 +190,7 @@ _OPERATIONS = {
     "size": "{0}.shape[{1}]",
     "power": "{0}**{1}",
     "power of more": "{0:a} ** {1}",
+    "larger": "max({0}, {1})",
 }
 
 #: Operations on positions that are Python's own.
@@ -267,7 +268,7 @@ _TORCH_OPERATIONS = {
     "identity": "torch.eye({0}, dtype={dtype}, device={like}.device)",
     "counted": "torch.arange({0}, device={like}.device)[:, None]",
     "powers": (
-        "{0} ** ({sign}torch.arange(0, {1}, 2, dtype={wide}, device={like}.device) / {1:a})"
+        "{0:a} ** ({sign}torch.arange(0, {1}, 2, dtype={wide}, device={like}.device) / {1:a})"
     ),
     "narrowed": "{0:a}.to({dtype})",
     "softmax": "{0:a}.softmax(dim=-1)",
@@ -336,6 +337,7 @@ _CALLS = {
     "numbers": "{0}",
     "narrowed": "{0}",
     "power of more": "{0:a} ** {1}",
+    "larger": "max({0}, {1})",
 }
 
 PYTHON = Language(
@@ -345,7 +347,7 @@ PYTHON = Language(
         "literal": "{0}",
         "table": "{0}",
         "counted": "[[i] for i in range({0})]",
-        "powers": "[{0} ** ({sign}t / {1:a}) for t in range(0, {1}, 2)]",
+        "powers": "[{0:a} ** ({sign}t / {1:a}) for t in range(0, {1}, 2)]",
         "size": "len({0}{zeros})",
         "power": "{0}**{1}",
         "shared": "[{0} for _ in range({1})]",
@@ -393,9 +395,10 @@ JAVASCRIPT = Language(
     | {
         "literal": "matrix({0})",
         "table": "matrix({0})",
-        "powers": "matrix(range(0, {1}, 2).map((t) => {0} ** ({sign}t / {1:a})))",
+        "powers": "matrix(range(0, {1}, 2).map((t) => {0:a} ** ({sign}t / {1:a})))",
         "size": "{0}.shape.at({1})",
         "power": "{0} ** {1}",
+        "larger": "Math.max({0}, {1})",
         "shared": "repeat(expand({0}, -3), {1}, -3)",
     },
     places=_SCALARS

@@ -239,12 +239,39 @@ def hardmax(x):
     return each(chosen, x, whole=1)
 
 
+def top_k(x, count):
+    """Where the largest entries of each row are, so many; of equal ones the first."""
+
+    def chosen(row):
+        falling = sorted(range(len(row)), key=lambda k: -row[k])
+        return [k in falling[:count] for k in range(len(row))]
+
+    return each(chosen, x, whole=1)
+
+
 def threshold(x):
     """The τ of sparsemax: what is above it, less τ, sums to 1 in each row."""
 
     def level(row):
         ranked = sorted(row, reverse=True)
         return [max((sum(ranked[: k + 1]) - 1) / (k + 1) for k in range(len(row)))]
+
+    return each(level, x, whole=1)
+
+
+def threshold_of_squares(x):
+    """The τ of entmax15: what is above it, less τ and squared, sums to 1 in each row."""
+
+    def level(row):
+        ranked = sorted(row, reverse=True)
+        found = ranked[0] - 1
+        for count in range(2, len(row) + 1):
+            mean = sum(ranked[:count]) / count
+            left = (1 - sum((entry - mean) ** 2 for entry in ranked[:count])) / count
+            if left < 0 or mean - math.sqrt(left) > ranked[count - 1]:
+                break
+            found = mean - math.sqrt(left)
+        return [found]
 
     return each(level, x, whole=1)
 
@@ -304,6 +331,13 @@ def sparsemax(x):
     """Sparsemax of each row (Martins and Astudillo 2016)."""
     shifted = subtract(x, row_max(x))
     return relu(subtract(shifted, threshold(shifted)))
+
+
+def entmax15(x):
+    """Entmax with alpha 1.5 of each row (Peters, Niculae, Martins 2019)."""
+    half = each(lambda entry: max(entry / 2, -1), subtract(x, row_max(x)))
+    root = relu(subtract(half, threshold_of_squares(half)))
+    return multiply(root, root)
 
 
 def rotate_half(x, cos, sin):

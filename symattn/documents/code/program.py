@@ -46,6 +46,11 @@ _SETTINGS = {
     "stride": Setting(
         "stride", "int", "number of preceding keys that are seen, and the step between earlier ones"
     ),
+    "chunk size": Setting("chunk", "int", "number of tokens in a chunk"),
+    "grid": Setting("grid", "int", "number of columns of the grid"),
+    "side": Setting("window", "int", "side of a window"),
+    "shift": Setting("shift", "int", "how far the windows are shifted, in cells"),
+    "topk count": Setting("count", "int", "number of keys that a query keeps"),
     "buckets": Setting("buckets", "int", "number of buckets"),
     "furthest": Setting("max_distance", "int", "distance from which all share the last bucket"),
     "bidirectional": Setting(

@@ -110,7 +110,10 @@ class Sizes:
             case sympy.Pow(args=(base, exponent)):
                 operation = "power" if base.is_Symbol else "power of more"
                 code = self.language.operations[operation]
-                return Piece(code.format(inside(base), f"{float(exponent)!r}"))
+                return Piece(code.format(inside(base), self._exponent(exponent)))
+            case sympy.Max(args=(one, other)):
+                code = self.language.operations["larger"]
+                return Piece(code.format(inside(one), inside(other)))
             case sympy.Add():
                 first, *terms = sorted(expr.as_ordered_terms(), key=_lowers)
                 return _sum(inside(first), terms, inside)
@@ -123,6 +126,12 @@ class Sizes:
                 factors = sorted(expr.args, key=self._place)
                 return Piece(" * ".join(f"{inside(factor):a}" for factor in factors))
         raise CannotSpell(f"{expr} has no program here")
+
+    def _exponent(self, exponent: sympy.Expr) -> str:
+        """An exponent: a number, or in brackets."""
+        if exponent.is_number:
+            return f"{float(exponent)!r}"
+        return f"{self._expr(exponent, whole=False):a}"
 
     def _symbol(self, symbol: sympy.Symbol) -> str:
         """The variable of a size, or of a setting."""

@@ -694,6 +694,25 @@ const certified = (() => {
     return !ranked.length ? ZERO : largest(ranked.map((_, k) => quotient(sum([...ranked.slice(0, k + 1), -1]), k + 1)));
   }
 
+  // The τ with Σ max(0, x − τ)² = 1: M − √((1 − S)/k) with the mean M of the k largest and the sum S of their squared
+  // distances from it, for the largest k whose numbers are all at least their τ; 0 of −∞ alone.
+  function thresholdOfSquares(row) {
+    let [known, found] = [true, ZERO];
+    const below = (a, b) => { const which = order(a, b); known &&= which !== null; return which === null || which < 0; };
+    const ranked = row.filter((x) => x !== LOWEST).sort((a, b) => (below(b, a) ? -1 : order(a, b) === 0 ? 0 : 1));
+    for (const [k, x] of ranked.entries()) {
+      const first = ranked.slice(0, k + 1);
+      const mean = quotient(sum(first), k + 1);
+      const apart = first.map((one) => minus(one, mean));
+      const left = quotient(sum([1, ...apart.map((one) => negative(product(one, one)))]), k + 1);
+      if (below(left, 0)) break;
+      const level = minus(mean, sqrt(left));
+      if (below(x, level)) break;
+      found = level;
+    }
+    return known ? found : UNKNOWN;
+  }
+
   // ---- what is shown ----
 
   const LONG = 16; // from this many digits before the point on, a power of ten is written
@@ -861,7 +880,7 @@ const certified = (() => {
   }
 
   return {
-    allow, ofFloat, certain, sum, product, quotient, minus, sqrt, exp, together, order, enclose, largest, firstLargest, threshold, fixed, shown, read, made,
+    allow, ofFloat, certain, sum, product, quotient, minus, sqrt, exp, together, order, enclose, largest, firstLargest, threshold, thresholdOfSquares, fixed, shown, read, made,
     nearest, onCircle, OF_ONE, LOWEST, UNKNOWN,
   };
 })();

@@ -152,7 +152,7 @@ const FLOATS = {
     elu1: (x) => (x < 0 ? Math.exp(x) : x + 1),
     max0: (x) => Math.max(x, 0), min1: (x) => Math.min(x, 1), above0: (x) => +(x > 0), below1: (x) => +(x < 1),
   },
-  largest: (row) => Math.max(...row), first: (row) => row.indexOf(Math.max(...row, -Number.MAX_VALUE)), threshold: thresholdOf,
+  largest: (row) => Math.max(...row), first: (row) => row.indexOf(Math.max(...row, -Number.MAX_VALUE)), threshold: thresholdOf, thresholdOfSquares: squaresThresholdOf,
   minus: (a, b) => a - b,
   together(row) {
     const most = Math.max(...row, -Number.MAX_VALUE);
@@ -166,6 +166,20 @@ function thresholdOf(row) {
   let sum = -1;
   const ranked = row.filter(Number.isFinite).sort((a, b) => b - a);
   return ranked.length ? Math.max(...ranked.map((x, k) => (sum += x) / (k + 1))) : 0;
+}
+
+// The t with Σ max(x − t, 0)² = 1: of the longest run of the largest numbers that all lie above theirs.
+function squaresThresholdOf(row) {
+  let [sum, found] = [0, 0];
+  const ranked = row.filter(Number.isFinite).sort((a, b) => b - a);
+  for (const [k, x] of ranked.entries()) {
+    sum += x;
+    const mean = sum / (k + 1);
+    const left = (1 - ranked.slice(0, k + 1).reduce((all, one) => all + (one - mean) ** 2, 0)) / (k + 1);
+    if (left < 0 || mean - Math.sqrt(left) > x) break;
+    found = mean - Math.sqrt(left);
+  }
+  return found;
 }
 
 function compared([left, sign, right], env, at, numbers) {
@@ -229,7 +243,7 @@ function evaluate(rule, env, at = numberAt, ready = null, numbers = CERTIFIED) {
     case "^": return numbers.power(value(first), second);
     case "r": {
       const row = over(second, rule[3], rule[4]);
-      return first === "argmax" ? numbers.first(row) : first === "max" ? numbers.largest(row) : numbers.threshold(row);
+      return first === "argmax" ? numbers.first(row) : first === "max" ? numbers.largest(row) : first === "τ" ? numbers.threshold(row) : numbers.thresholdOfSquares(row);
     }
     default: {
       if (isCompared(rule) && compared(first, env, at, numbers) === null) return numbers.UNKNOWN;

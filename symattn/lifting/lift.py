@@ -1,0 +1,191 @@
+"""A function as equations: recorded in a process of its own, and held against its own numbers.
+
+What was recorded is shown only if its derivation, evaluated here, gives the numbers that the
+function gives: every step at the sizes of the run, and the result at other sizes and numbers, too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from symattn.derivations import Evaluation
+from symattn.doors import Failure
+from symattn.errors import SymattnError, quote
+from symattn.isolation import Limits, Run, here, within
+from symattn.language.shapes import USUAL
+from symattn.language.spec import Equations
+from symattn.lifting.numerals import LOWEST, TRIAL
+from symattn.lifting.recording import Asked, Target, arguments, ran, recorded
+from symattn.verifying.loading import Ended
+from symattn.verifying.subject import canonical_name
+
+#: The sizes at which a result is held against the function's own, beside those of the run.
+_OTHERS = ((3, 4, 2, 5, 6, 7, 8, 9, 10, 11), (6, 5, 4, 3, 2, 7, 9, 8, 3, 4))
+
+#: How far numbers may lie from one another, beside the largest of them.
+_NEAR = 1e-9
+
+_SIZES = re.compile(r'"([^"]*)"|\'([^\']*)\'')
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """What a function computes: the equations, and the sizes at which they were held against it."""
+
+    name: str
+    text: str
+    sizes: tuple[Mapping[str, int], ...]
+
+    @property
+    def note(self) -> str:
+        """What the equations were held against."""
+        said = "; ".join(
+            ", ".join(f"{size} = {number}" for size, number in one.items()) for one in self.sizes
+        )
+        return f"read off {self.name} and held against its own numbers at {said}"
+
+    @property
+    def equations(self) -> Equations:
+        """The equations, to be derived from."""
+        return Equations(self.text)
+
+
+def lift(
+    target: Target,
+    shapes: Mapping[str, Sequence[str]] | None = None,
+    *,
+    letters: Mapping[str, str] | None = None,
+    seconds: float | None = 60.0,
+    memory: int | None = 4096,
+) -> Lifted:
+    """The equations of a function of NumPy, or of one of a file, ``"module.py:function"``.
+
+    The function is run; one of a file in a process of its own, within so many `seconds` and MiB of
+    `memory`. `shapes` are those of its arguments, ``{"Q": ("n", "d_k")}``, where neither its
+    annotations nor their usual meaning says them, `letters` other letters than
+    their names. Raises `SymattnError` with the line of the
+    program for what has no formula, and for equations that do not give the function's own numbers.
+
+    >>> def attention(Q, K, V):
+    ...     scores = Q @ K.T / K.shape[1] ** 0.5
+    ...     e = np.exp(scores)
+    ...     return e / e.sum(axis=1, keepdims=True) @ V
+    >>> print(lift(attention).equations.whole)
+    scores  scores = Q Kᵀ / √d_k
+    e_1     e_1 = exp(scores)
+    output  output = (e_1 / rowsum(e_1)) V
+    """
+    said = {name: (*sizes,) for name, sizes in (shapes or {}).items()}
+    with running(target, seconds, memory) as run:
+        return _lifted(run, target, said, letters or {})
+
+
+@contextmanager
+def running(
+    target: Target,
+    seconds: float | None,
+    memory: int | None,
+    modules: tuple[str, ...] = (arguments.__module__,),
+) -> Iterator[Run]:
+    """Where a function runs: one of a file in a process of its own.
+
+    Raises `SymattnError` where it cannot.
+    """
+    limits = Limits(seconds, memory)
+    apart = within(limits, modules, stranger=True) if isinstance(target, str) else None
+    with nullcontext(here()) if apart is None else apart as run:
+        try:
+            yield run
+        except Ended as ended:
+            raise SymattnError(ended.failure.line) from None
+
+
+def _lifted(
+    run: Run, target: Target, said: Mapping[str, tuple[str, ...]], letters: Mapping[str, str]
+) -> Lifted:
+    name = target.rpartition(":")[2] if isinstance(target, str) else target.__name__
+    listed = json.loads(asked_of(run, arguments, target, name))
+    shapes = dict(_shapes(name, listed, said))
+    names = [size for shape in shapes.values() for size in shape if not size.isdigit()]
+    names = list(dict.fromkeys(names))
+    if len(names) > len(TRIAL):
+        raise SymattnError(f"{name}: {len(names)} sizes are too many; {len(TRIAL)} are the most")
+    first = Asked(target, shapes, dict(zip(names, TRIAL, strict=False)), letters)
+    found = json.loads(asked_of(run, recorded, first, name))
+    text = "\n".join(found["lines"])
+    made = Equations(text).whole
+    others = (dict(zip(names, one, strict=False)) for one in _OTHERS)
+    runs = [first, *(replace(first, sizes=sizes, seed=1) for sizes in others)]
+    for asked in runs:
+        given = {found["letters"][x]: value for x, value in asked.drawn().items()}
+        evaluation = made.evaluate(**given)
+        own = json.loads(asked_of(run, ran, asked, name))
+        steps = {made.steps[-1].letter: own, **(found["numbers"] if asked is first else {})}
+        for letter, numbers in steps.items():
+            _hold(name, evaluation, letter, numbers, asked)
+    return Lifted(name, text, tuple(one.sizes for one in runs))
+
+
+def asked_of(run: Run, function: Callable[[Any], bytes], argument: object, name: str) -> bytes:
+    """What a function of this code gives where the program is run. Raises `Ended` for nothing."""
+    found = run(function, argument, name)
+    if isinstance(found, Failure):
+        raise Ended(found)
+    return found
+
+
+def _shapes(
+    name: str, listed: list[Any], said: Mapping[str, tuple[str, ...]]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The shape of each argument that has to be given: as is said, annotated, or usual."""
+    for unknown in {*said} - {one for one, *_ in listed}:
+        raise SymattnError(f"--shape {unknown}: {name} has no argument {quote(unknown)}")
+    for argument, annotation, required, kind in listed:
+        if argument in said:
+            yield argument, said[argument]
+        elif kind.startswith("VAR_") or not required:
+            continue
+        elif sizes := _annotated(annotation):
+            yield argument, sizes
+        elif (usual := USUAL.get(canonical_name(argument))) is not None:
+            yield argument, usual
+        else:
+            raise SymattnError(
+                f"{name}: the shape of {quote(argument)} is not known; say it, as in --shape "
+                f"{argument}=n,d"
+            )
+
+
+def _annotated(text: str) -> tuple[str, ...]:
+    """The sizes of ``Float[Array, "n d_k"]``, or of ``n d_k``; () for none."""
+    found = _SIZES.search(text)
+    inner = (found[1] or found[2]) if found else text
+    parts = inner.replace(",", " ").split()
+    if len(parts) > 1 and all(re.fullmatch(r"[a-z]\w*|\d+", one) for one in parts):
+        return tuple(parts)
+    return ()
+
+
+def _hold(name: str, evaluation: Evaluation, letter: str, numbers: Any, asked: Asked) -> None:
+    """Hold a step against the function's own numbers. Raises `SymattnError` where they differ."""
+    own, here = np.asarray(numbers, float), np.asarray(evaluation.array(letter), float)
+    own = own.reshape(here.shape) if own.size == here.size else own
+    sizes = ", ".join(f"{size} = {number}" for size, number in asked.sizes.items())
+    if own.shape != here.shape:
+        raise SymattnError(f"{name}: at {sizes} it returns another shape than what was recorded")
+    with np.errstate(invalid="ignore"):
+        own = np.where((own <= LOWEST) & np.isneginf(here), -np.inf, own)
+        bound = _NEAR * max(1.0, float(np.max(np.abs(here[np.isfinite(here)]), initial=0)))
+        near = (np.abs(own - here) <= bound) | (own == here)
+    if not near.all():
+        raise SymattnError(
+            f"{name}: at {sizes} its own numbers are others than those of what was recorded; a "
+            "number in it may depend on the sizes in a way that has no formula here"
+        )

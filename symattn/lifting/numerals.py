@@ -1,0 +1,58 @@
+"""A number of a program, written as the sizes and whole numbers that it was made of.
+
+A function runs at sizes that are primes, and unlikely ones, so that a number tells which size it
+comes from: 0.23570226… is 1/√18.0…, and where 17 is d_k, 0.24253562503633297 is 1/√d_k. Whether it
+was read rightly is seen at other sizes, where the equations have to give the function's numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+
+#: Sizes that a program is run at first: primes, none next to another.
+TRIAL = (17, 23, 29, 37, 43, 53, 61, 71, 83, 97)
+
+#: The largest denominator of a quotient that is written as one.
+_MOST_BELOW = 1000
+
+#: From here on a number that is added to scores stands for −∞: e^-10000 is 0 in every dtype.
+LOWEST = -1e4
+
+
+def written(value: float, sizes: Mapping[str, int]) -> str:
+    """A number as a text of equations has it; `sizes` are those of the run.
+
+    >>> written(17**-0.5, {"d_k": 17}), written(0.25, {}), written(-3, {})
+    ('1/sqrt(d_k)', '1/4', '-3')
+    """
+    value = float(value)
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if value < 0:
+        return f"-{written(-value, sizes)}"
+    for number, text in _of_sizes(sizes):
+        if math.isclose(number, value, rel_tol=1e-15):
+            return text
+    near = Fraction(value).limit_denominator(_MOST_BELOW)
+    if float(near) == value:
+        return str(near)
+    square = Fraction(value * value).limit_denominator(_MOST_BELOW)
+    if math.isclose(math.sqrt(square), value, rel_tol=1e-15):
+        return f"sqrt({square})"
+    return format(Decimal(repr(value)), "f")
+
+
+def _of_sizes(sizes: Mapping[str, int]) -> Iterator[tuple[float, str]]:
+    """The numbers that programs make of a size, each with how it is written."""
+    for name, size in sizes.items():
+        yield size, name
+        yield math.sqrt(size), f"sqrt({name})"
+        yield 1 / size, f"1/{name}"
+        yield 1 / math.sqrt(size), f"1/sqrt({name})"
+        yield size**0.25, f"{name}^(1/4)"
+        yield size**-0.25, f"1/{name}^(1/4)"
+        yield size - 1, f"({name} - 1)"
+        yield size + 1, f"({name} + 1)"

@@ -1,0 +1,55 @@
+"""What is said of a function that was held against an attention by proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from symattn.documents import blocks as b
+from symattn.documents import text
+from symattn.lifting.proving import Proven
+from symattn.printable import printable
+from symattn.verifying.report import verification_data, verification_document
+
+_REAL = (
+    "Real numbers are meant: what rounding, overflow and other dtypes do is not in this proof "
+    "(symattn verify tries that). A number that is added to scores and is at most -10000 stands "
+    "for −∞."
+)
+
+
+def proven_document(found: Proven, brief: bool = True) -> b.Document:
+    """The verdict, and what it stands on; where the two are different, what shows it."""
+    if found.found is not None:
+        return verification_document(found.found, brief)
+    return b.Document("", tuple(_blocks(found)), width=text.WIDTH, called="A function, proven")
+
+
+def _blocks(found: Proven) -> Iterator[b.Block]:
+    said = b.Strong(printable(found.summary + "."))
+    yield b.Paragraph((said,), "good" if found else "plain")
+    if found.verdict == "equal for all sizes":
+        yield b.Paragraph(("Its equations and those of the attention have the same normal form.",))
+    elif found.verdict == "undecided":
+        yield b.Paragraph(("It agrees on all ordinary inputs that were tried.",))
+        return
+    else:
+        yield b.Paragraph(("Each entry of both has the same form in the letters of its inputs.",))
+    if found.verdict == "equal at the sizes tried":
+        sizes = " ".join(f"--size {name}={size}" for name, size in found.sizes.items())
+        yield b.Paragraph(("These sizes were chosen here; nothing is said of others. ",))
+        yield b.Paragraph(("To decide it at sizes of your own: ", b.Code(sizes)), "note")
+    yield b.Paragraph((_REAL,), "note")
+
+
+def proven_data(found: Proven) -> dict[str, Any]:
+    """The same as plain data."""
+    return {
+        "schema": 1,
+        "function": found.name,
+        "attention": found.attention,
+        "verdict": found.verdict,
+        "sizes": dict(found.sizes),
+        "reason": found.reason,
+        "report": None if found.found is None else verification_data(found.found),
+    }

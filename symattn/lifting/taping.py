@@ -1,0 +1,109 @@
+"""A function run once on arrays whose entries record: its tape, as plain data for another process.
+
+Of what it is given each number has a name, the place at which it stands in all that is given.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symattn.errors import SymattnError
+from symattn.lifting.entries import Entries, Entry, Tape, entries, seen_by
+from symattn.lifting.graphs import of_jax, of_torch
+from symattn.lifting.recorded import place_in, quiet
+from symattn.lifting.recording import Target, file_of, function_of
+from symattn.lifting.said import Unsaid
+from symattn.printable import said_by
+from symattn.verifying.calling import Call, Given
+
+#: The most numbers that are returned.
+_MOST = 100_000
+
+
+@dataclass(frozen=True)
+class Taping:
+    """A function to run, and the call in which every number of a matrix is its name."""
+
+    target: Target
+    call: Call
+
+
+def taped(asked: Taping) -> bytes:
+    """The tape of a call: its operations, and what is returned, as places on it or numbers."""
+    function = function_of(asked.target)
+    tape = Tape(file_of(function))
+    made = [_made(each, tape, asked.call.library) for each in asked.call.given]
+    pairs = list(zip(asked.call.given, made, strict=True))
+    args = [value for each, value in pairs if each.by_position]
+    named = {each.name: value for each, value in pairs if not each.by_position}
+    run = _RUNS.get(asked.call.library, _by_numpy)
+    with quiet(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = _called(run, function, args, named, tape.file)
+    if tape.refused:  # and the program went on
+        raise SymattnError(tape.refused)
+    form, parts = _parts(result)
+    found = {"operations": tape.operations, "form": form, "parts": parts}
+    return json.dumps(found).encode()
+
+
+def _by_numpy(function: Callable[..., Any], args: list[Any], named: Mapping[str, Any]) -> Any:
+    """What a function of NumPy or plain Python returns."""
+    with seen_by(function):
+        return function(*args, **named)
+
+
+#: How functions of other libraries are run.
+_RUNS: Mapping[str, Callable[..., Any]] = {"torch": of_torch, "jax": of_jax}
+
+
+def _called(
+    run: Callable[..., Any],
+    function: Callable[..., Any],
+    args: list[Any],
+    named: Mapping[str, Any],
+    file: str,
+) -> Any:
+    """What a function returns. Raises `SymattnError` with the line of what is refused."""
+    try:
+        return run(function, args, named)
+    except Exception as error:
+        line = place_in(error, file)
+        why = str(error) if isinstance(error, Unsaid) else f"it raises {said_by(error)}"
+        raise SymattnError(f"{line}: {why}") from None
+
+
+def _made(each: Given, tape: Tape, library: str) -> Any:
+    """An argument: a matrix of entries, or what is given otherwise."""
+    if not each.matrix:
+        return each.value
+    names = np.asarray(each.value)
+    flat = np.empty(names.size, object)
+    flat[:] = [tape.entry("letter", str(int(name))) for name in names.flat]
+    made = flat.reshape(names.shape)
+    return made.tolist() if library == "lists" else entries(made)
+
+
+def _parts(result: Any) -> tuple[str, list[Any]]:
+    """What is returned in parts: a name, a shape, and the places or numbers of each."""
+    if hasattr(result, "_asdict"):
+        result = result._asdict()
+    if isinstance(result, Mapping):
+        return "table", [(str(name), *_flat(value)) for name, value in result.items()]
+    if isinstance(result, tuple):
+        return "tuple", [("", *_flat(value)) for value in result]
+    return "array", [("", *_flat(result))]
+
+
+def _flat(value: Any) -> tuple[list[int], list[Any]]:
+    array = np.asarray(value.view(np.ndarray) if isinstance(value, Entries) else value, object)
+    if array.size > _MOST:
+        raise SymattnError(f"it returns {array.size:,} numbers; {_MOST:,} are the most")
+    said = [one.place if isinstance(one, Entry) else float(one) for one in array.flat]
+    return [*array.shape], said

@@ -1,0 +1,19 @@
+"""A few changed programs are tried with every run; NumPy tells right ones from wrong ones."""
+
+from __future__ import annotations
+
+from tests.fuzz.programs import FUNCTIONS, is_right, tried
+from tests.lifting import attentions
+
+
+def test_numpy_tells_right_programs_from_wrong_ones() -> None:
+    for name in FUNCTIONS:
+        assert is_right(getattr(attentions, name), name.startswith("causal")), name
+    for name in ("over_the_queries", "a_number_is_added", "online_not_rescaled"):
+        assert not is_right(getattr(attentions, name), causal=False), name
+
+
+def test_nothing_is_said_falsely_of_changed_programs() -> None:
+    found, false = tried(4, 5)
+    assert false == []
+    assert sum(found.values()) == 4

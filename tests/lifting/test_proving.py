@@ -1,0 +1,91 @@
+"""Functions proven to be an attention, refuted, or neither; and no wrong one is ever proven."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symattn.attention.variants import variant
+from symattn.documents import text
+from symattn.lifting.proving import Proven, prove_program
+from symattn.lifting.report import proven_data, proven_document
+from symattn.verifying.own import meant
+from symattn.verifying.subject import Wanted
+from tests.lifting import attentions
+
+RIGHT = (
+    "online",
+    "row_by_row",
+    "by_log_sum_exp",
+    "in_powers_of_two",
+    "split_scale",
+    "causal_by_multiplying",
+    "causal_by_index",
+    "causal_decoding",
+    "causal_negative_number",
+)
+WRONG = (
+    "online_not_rescaled",
+    "over_the_queries",
+    "scaled_by_the_values",
+    "a_number_is_added",
+    "causal_off_by_one",
+    "causal_after_softmax",
+    "causal_masked_by_minus_ten",
+)
+
+
+def proven(name: str, **sizes: int) -> Proven:
+    other = "causal" if name.startswith("causal") else "scaled-dot-product"
+    wanted = Wanted(meant(variant(other).said), attention=f"{other} attention")
+    return prove_program(getattr(attentions, name), wanted, sizes)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_functions_are_proven(name: str) -> None:
+    found = proven(name)
+    assert found.verdict in ("equal for all sizes", "equal at the sizes tried")
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_functions_are_refuted_by_numbers_that_show_it(name: str) -> None:
+    found = proven(name)
+    assert (found.verdict, found.status) == ("different", 1)
+    assert found.found is not None
+    given = found.found.input
+    assert given is not None
+    S = given["Q"] @ given["K"].T / np.sqrt(given["Q"].shape[1])
+    if name.startswith("causal"):
+        S = np.where(np.tri(*S.shape), S, -np.inf)
+    E = np.exp(S)
+    own = getattr(attentions, name)(**given)
+    assert not np.allclose(own, E / E.sum(axis=1, keepdims=True) @ given["V"], atol=1e-9)
+
+
+def test_sizes_that_are_given_are_decided() -> None:
+    chosen, given = proven("online"), proven("online", n=2, m=5, d_k=2, d_v=1)
+    assert (chosen.verdict, chosen.status) == ("equal at the sizes tried", 4)
+    assert (given.verdict, given.status) == ("equal at the sizes given", 0)
+    assert "n = 2, d_k = 2, m = 5, d_v = 1" in " ".join(
+        text.write([proven_document(given)]).split()
+    )
+
+
+def test_what_holds_for_few_tokens_is_not_said_of_all_sizes() -> None:
+    found = proven("causal_within_many")
+    assert (found.verdict, found.status) == ("equal at the sizes tried", 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("another_branch", "a branch depends on the numbers"),
+        ("guarded", "an entry of output has another form"),
+        ("by_another_library", "line 144: it raises"),
+    ],
+)
+def test_what_is_neither_is_undecided(name: str, why: str) -> None:
+    found = proven(name)
+    assert (found.verdict, found.status) == ("undecided", 4)
+    assert why in found.reason
+    assert proven_data(found)["verdict"] == "undecided"
