@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from symattn.arithmetic.shapes import Array, Shapes, Size
 from symattn.budget import foresee
-from symattn.errors import SymattnError
+from symattn.errors import CannotSpell, SymattnError
 
 __all__ = ["Arithmetic", "Array", "Ground", "elementwise", "exactly", "stacked"]
 
@@ -105,6 +105,29 @@ class Arithmetic(Shapes):
     def kept(self, x: Array) -> Array:
         """A value, of which later ones are made: the same, or written in a shorter way."""
         return x
+
+    def states(
+        self,
+        letter: str,
+        following: Callable[[sympy.Expr, Array], Array],
+        first: Array,
+        count: Size,
+        back: bool = False,
+    ) -> Array:
+        """A state for each token, made of that beside it: (…, tokens, rows, columns).
+
+        `following` makes it of the token, from 0, and the state before. `first` is the state before
+        all others; going `back` it is that of the last token, and the others follow from it.
+        Raises `CannotSpell` where it is not known how many tokens there are.
+        """
+        if not sympy.sympify(count).is_Integer:
+            raise CannotSpell(f"{letter} is made token by token; say how many there are ({count})")
+        state, states = first, [first] if back else []
+        for token in range(int(count) - 1)[::-1] if back else range(int(count)):
+            state = following(sympy.Integer(token), state)
+            states.append(state)
+        found = [self.expand(state, -3) for state in states]
+        return self.join(found[::-1] if back else found, axis=-3)
 
     def shift(self, x: Array) -> Array:
         """x_ij − c_i with some c_i for each row, where the arithmetic needs it to stay in range.

@@ -9,7 +9,7 @@ made already; no guard for rows of −∞ alone where a row cannot be that.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, TypeAlias
 
@@ -270,9 +270,18 @@ class _Shaped(_Places):
         shape.insert(len(shape) + 1 + axis, sympy.S.One)
         return self.record("expand", x, shape=shape, details=(axis,))
 
+    def transpose(self, x: Value) -> Value:
+        if x.operation == "transpose":
+            return x.operands[0]
+        if is_of(x, "expand") and x.details in ((-1,), (-2,)):
+            return self.expand(x.operands[0], -3 - x.details[0])
+        return self.record("transpose", x, shape=(*x.shape[:-2], x.shape[-1], x.shape[-2]))
+
     def part(self, x: Value, first: Size, count: Size, axis: int, step: int = 1) -> Value:
         if first == 0 and sympy.expand(count - x.shape[axis]) == 0:
             return x
+        if is_of(x, "transpose") and axis in (-1, -2):
+            return self.transpose(self.part(x.operands[0], first, count, -3 - axis, step))
         bounds = sympy.sympify(first, strict=True), sympy.expand(first + count * step)
         shape = _resized(x.shape, axis, count)
         return self.record("part", x, *bounds, shape=shape, details=(axis, step))
@@ -312,10 +321,14 @@ class _Shaped(_Places):
 
     def heads_apart(self, x: Value, heads: Size) -> Value:
         *lead, rows, columns = x.shape
+        if heads == columns:
+            return self.expand(self.transpose(x), -1)
         return self.record("heads apart", x, heads, shape=(*lead, heads, rows, columns / heads))
 
     def heads_beside(self, x: Value) -> Value:
         *lead, heads, rows, columns = x.shape
+        if columns == 1:
+            return self.transpose(self.pick(x, 0, -1))
         return self.record("heads beside", x, shape=(*lead, rows, heads * columns))
 
     def groups(self, x: Value, count: Size) -> Value:
@@ -350,6 +363,23 @@ class Recording(_Shaped, Arithmetic):
 
     def scalar(self, value: sympy.Expr) -> Value:
         return value
+
+    def states(
+        self,
+        letter: str,
+        following: Callable[[sympy.Expr, Value], Value],
+        first: Value,
+        count: Size,
+        back: bool = False,
+    ) -> Value:
+        token = sympy.Dummy("t", integer=True, nonnegative=True)
+        state = replace(
+            self.record("state", shape=first.shape, details=(letter, token)), batched=True
+        )
+        new = following(token, state)
+        lead = together(first.shape[:-2], new.shape[:-2])
+        shape = (*lead, count, *new.shape[-2:])
+        return self.record("states", first, new, shape=shape, details=(state, back))
 
     def top(self, x: Value, count: Size) -> Value:
         return self.where(self.record("top_k", x, count), self.zero, self.minus_infinity)
@@ -425,11 +455,6 @@ class Recording(_Shaped, Arithmetic):
     def matmul(self, a: Value, b: Value) -> Value:
         lead = together(a.shape[:-2], b.shape[:-2])
         return self.record("matmul", a, b, shape=(*lead, a.shape[-2], b.shape[-1]))
-
-    def transpose(self, x: Value) -> Value:
-        if x.operation == "transpose":
-            return x.operands[0]
-        return self.record("transpose", x, shape=(*x.shape[:-2], x.shape[-1], x.shape[-2]))
 
     def shift(self, x: Value) -> Value:
         return self.lowered(x)
@@ -510,6 +535,14 @@ class Recording(_Shaped, Arithmetic):
 
     def pick(self, x: Value, place: Size, axis: int) -> Value:
         """What stands at one place; of a single row or column, without having made it."""
+        if axis == -3 and is_of(x, "transpose"):
+            return self.transpose(self.pick(x.operands[0], place, axis))
+        if axis == -3 and is_of(x, "heads apart"):
+            (inner,), width = x.operands[:1], x.shape[-1]
+            return self.part(inner, place * width, width, -1)
+        if axis == -3 and is_of(x, "expand") and x.details in ((-1,), (-2,)):
+            row = self.part(x.operands[0], place, sympy.S.One, -2)
+            return row if x.details == (-2,) else self.transpose(row)
         if place == 0 and axis in (-1, -2):
             other = -3 - axis
             if is_of(x, "expand") and x.details == (axis,):

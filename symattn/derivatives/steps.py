@@ -16,7 +16,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.arguments import words
 from symattn.derivatives.rules import Share, backward_states, change, shares, summed
 from symattn.errors import SymattnError, nearest, quote
-from symattn.nodes.heads import GroupSum, Head, HeadSum, head_of
+from symattn.nodes.heads import GroupSum, Head, HeadSum, head_of, is_one
 from symattn.nodes.lines import EntrySum, Filled, LineSum
 from symattn.nodes.masks import HIDING, Masked, VisibleScores
 from symattn.nodes.normalise import Normaliser
@@ -361,7 +361,7 @@ def _over_heads(
         count = share.binder.args[2]
     else:
         count = graph.count(step)
-    if item.per_head and head_of(leaf) is not None and HEAD not in leaf.head.free_symbols:
+    if item.per_head and head_of(leaf) is not None and is_one(leaf.head):
         total = HeadSum(gradient, HEAD, count) if step.per_head else gradient
         return None, AtOne(total, leaf.head, HEAD, graph.count(item))
     if share.binder is None and not step.per_head:

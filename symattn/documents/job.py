@@ -371,11 +371,8 @@ def _respelled(job: Job) -> str:
 
 def _code(form: str, jobs: Sequence[Job]) -> str:
     from symattn.documents.code.document import code_document
-    from symattn.documents.code.program import at_sizes
 
-    job = jobs[0]
-    sizes = {} if job.evaluation is None else job.evaluation.sizes
-    return code_document(at_sizes(job.shown, sizes), form)
+    return code_document(jobs[0].shown, form)
 
 
 def _equations(form: str, jobs: Sequence[Job]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import repeat
 from typing import TypeAlias
 
@@ -15,7 +16,7 @@ from symattn.errors import CannotSpell, SymattnError
 from symattn.nodes.arguments import BoundIndex
 from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
-from symattn.nodes.heads import Head, Split, head_of
+from symattn.nodes.heads import Head, Split, head_of, is_any, is_one
 from symattn.nodes.recurrence import Beside, ByIndex, Recurrence
 from symattn.step import HEAD, Step, letter_of
 
@@ -72,6 +73,11 @@ class _Walk:
                 return _symbol(part.key, shared=False)
             case ByIndex() if (known := part.settled(self.sizes)) is not None:
                 return self.whole(known, heads)
+            case ByIndex(token=token) if not is_any(token):
+                every = self.whole(part.at(HEAD), part.count)
+                return lambda values, arithmetic: arithmetic.pick(
+                    every(values, arithmetic), self.at_size(token), -3
+                )
             case Recurrence():
                 return _by_token(part, self.sizes)
             case sympy.Transpose() | sympy.Inverse():
@@ -164,10 +170,10 @@ class _Walk:
         letter = str(part.name)
         if head_of(part) is None:
             return _symbol(letter, heads is not None)
-        if isinstance(part.head, sympy.Symbol):
+        if is_any(part.head):
             return _symbol(letter, shared=False)
         used = part.head.subs(self.sizes)
-        if all(symbol.is_positive for symbol in used.free_symbols):  # a number, or of sizes alone
+        if is_one(used):
             return lambda values, arithmetic: arithmetic.pick(values(letter), used, -3)
         (symbol,) = (s for s in part.head.free_symbols if s.is_positive is not True)
         number = sympy.S.Zero if heads is None else heads.subs(self.sizes)
@@ -224,31 +230,26 @@ def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
     """The states of all tokens, (…, tokens, rows, columns), one after another."""
     body, index, count, start, letter = node.args
     number = count.subs(sizes)
-    if not number.is_Integer:
-        raise CannotSpell(f"{letter} is made token by token; say how many there are ({count})")
-    order = range(int(number))[:: -1 if node.back else 1]
 
-    def at_token(expr: MatrixExpr, token: int) -> Program:
-        return program_of(expr.xreplace({index: sympy.Integer(token)}), sizes)
-
-    own = [at_token(body, token) for token in order]
-    others = [at_token(start, token) for token in order[1:]] if node.back else []
-    begin = None if node.back else program_of(start, sizes)
+    @cache
+    def at_token(expr: MatrixExpr, token: sympy.Expr) -> Program:
+        return program_of(expr.xreplace({index: token}), sizes)
 
     def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
-        states: list[Array] = []
-        state: Array | None = None if begin is None else begin(values, arithmetic)
+        def following(token: sympy.Expr, state: Array) -> Array:
+            def known(name: str) -> Array:
+                return state if name == node.key else values(name)
 
-        def known(name: str) -> Array:
-            return state if name == node.key and state is not None else values(name)
+            new = at_token(body, token)(known, arithmetic)
+            if node.back:
+                new = arithmetic.add(new, at_token(start, token)(known, arithmetic))
+            return arithmetic.kept(new)
 
-        for place, program in enumerate(own):
-            new = program(known, arithmetic)
-            if node.back and place:
-                new = arithmetic.add(new, others[place - 1](known, arithmetic))
-            state = new = arithmetic.kept(new)
-            states.append(arithmetic.expand(new, -3))
-        return arithmetic.join(states[::-1] if node.back else states, axis=-3)
+        if node.back:
+            last = arithmetic.kept(at_token(body, number - 1)(values, arithmetic))
+            return arithmetic.states(str(letter), following, last, number, back=True)
+        begin = program_of(start, sizes)(values, arithmetic)
+        return arithmetic.states(str(letter), following, begin, number)
 
     return run
 

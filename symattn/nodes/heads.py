@@ -220,7 +220,17 @@ class Split(Node):
         cls, arithmetic: Arithmetic, matrix: Array, index: Operand, count: Operand, axis: Operand
     ) -> Array:
         parts = along(arithmetic, axis, lambda lines: arithmetic.heads_apart(lines, count), matrix)
-        return arithmetic.pick(parts, index, -3) if index.is_Integer else parts
+        return parts if is_any(index) else arithmetic.pick(parts, index, -3)
+
+
+def is_any(index: sympy.Basic) -> bool:
+    """Whether an index stands for any matrix of a family, and not for one, as a loop's does."""
+    return isinstance(index, sympy.Symbol) and not isinstance(index, sympy.Dummy)
+
+
+def is_one(index: sympy.Expr) -> bool:
+    """Whether an index says which matrix is meant: a number, of sizes and a loop's token alone."""
+    return all(s.is_positive or isinstance(s, sympy.Dummy) for s in index.free_symbols)
 
 
 def _column(speller: Speller, matrix: MatrixExpr, index: sympy.Expr) -> Tree:

@@ -145,8 +145,18 @@ def _decided(rule: Rule, condition: r.Condition, holds: bool) -> Rule:
 class ByIndex(Node):
     """One of a family of matrices that its index alone says: for some of them it is another."""
 
+    #: Which of them it is, counted from 0, and how many there are.
+    token: sympy.Expr
+    count: sympy.Expr
+
+    def at(self, token: sympy.Expr) -> MatrixExpr:
+        """The one of another token."""
+        args = [*self.args]
+        args[self.places["token"]] = token
+        return self.func(*args)
+
     def settled(self, sizes: Mapping[sympy.Symbol, int]) -> MatrixExpr | None:
-        """What it is at these sizes, where its index is a number; None while that is open."""
+        """What it is at these sizes, where its token is a number; None while that is open."""
         raise NotImplementedError
 
 
@@ -170,6 +180,10 @@ class Earlier(ByIndex):
     def token(self) -> sympy.Expr:
         """The token before which it stands, counted from 0."""
         return self.matrix.head
+
+    def at(self, token: sympy.Expr) -> MatrixExpr:
+        _, count, start = self.args
+        return Earlier(Head(self.matrix.symbol, token), count, start)
 
     @property
     def beside(self) -> MatrixExpr:
@@ -248,13 +262,13 @@ class Later(ByIndex):
 class AtOne(ByIndex):
     """A matrix for one of a family, and 0 for every other: what is owed to one that is read alone.
 
-    `index` is that of the family, `place` that of the one, both counted from 0.
+    `token` is the index of the family, `place` that of the one, both counted from 0.
 
     Shapes: `count` matrices n × m, of one of them. Raises `SymattnError` if `matrix` is no matrix.
     Source: Griewank and Walther, *Evaluating Derivatives*, 2nd ed. (2008), section 3.2.
     """
 
-    matrix, place, index, count = Matrix(), Scalar(), Scalar(), Scalar()
+    matrix, place, token, count = Matrix(), Scalar(), Scalar(), Scalar()
     transposes = True
     gathers = (0,)
     source = "Griewank and Walther 2008, section 3.2"
@@ -262,29 +276,33 @@ class AtOne(ByIndex):
 
     def settled(self, sizes: Mapping[sympy.Symbol, int]) -> MatrixExpr | None:
         """The matrix, or 0, where it is known which one is meant."""
-        if not self.index.is_Integer:
+        if not self.token.is_Integer:
             return None
-        here = self.index == self.place.subs(sizes)
+        here = self.token == self.place.subs(sizes)
         return self.matrix if here else sympy.ZeroMatrix(*shape_of(self))
 
     def _rule(self, i: Index, j: Index) -> Rule:
-        here = r.Ordinal(self.index), "=", r.Ordinal(self.place)
+        here = r.Ordinal(self.token), "=", r.Ordinal(self.place)
         return r.Cases(*here, r.rule_of(self.matrix, i, j), r.Const(sympy.S.Zero))
 
     def _spell(self, speller: Speller) -> Tree:
-        here = t.equation(speller.index(self.index), (t.EQUALS, speller.index(self.place)))
+        here = t.equation(speller.index(self.token), (t.EQUALS, speller.index(self.place)))
         return t.cases([(speller.matrix(self.matrix), here)], t.Num("0"))
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr:
-        return upstream.xreplace({self.index: self.place})
+        return upstream.xreplace({self.token: self.place})
 
     @classmethod
     def _compute(
-        cls, arithmetic: Arithmetic, matrix: Array, place: Operand, index: Operand, count: Operand
+        cls, arithmetic: Arithmetic, matrix: Array, place: Operand, token: Operand, count: Operand
     ) -> Array:
+        none = arithmetic.filled(sympy.S.Zero, *matrix.shape[-2:])
+        before, after = (
+            [arithmetic.shared(none, number)] if number != 0 else []
+            for number in (place, count - 1 - place)
+        )
         here = arithmetic.expand(matrix, -3)
-        none = arithmetic.expand(arithmetic.filled(sympy.S.Zero, *matrix.shape[-2:]), -3)
-        return arithmetic.join([none] * place + [here] + [none] * (count - 1 - place), axis=-3)
+        return arithmetic.join([*before, here, *after], axis=-3)
 
 
 #: The index of the matrices of which the next one is taken.

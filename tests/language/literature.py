@@ -32,11 +32,6 @@ class Work:
     #: Inputs whose entries are between 0 and 1.
     positive: tuple[str, ...] = ()
 
-    @property
-    def recurs(self) -> bool:
-        """Whether a state is made of the one before it."""
-        return any(before in self.text for before in ("[t-1]", "[c-1]"))
-
     def numbers(self) -> dict[str, Any]:
         """Numbers of three decimals for its inputs."""
         rng = np.random.default_rng(len(self.name))

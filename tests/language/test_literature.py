@@ -45,12 +45,11 @@ def test_a_text_is_what_its_paper_says(work: Work) -> None:
         found = np.asarray(backward[f"d{name}"].array, dtype=float)
         np.testing.assert_allclose(found, gradient, rtol=1e-10, atol=1e-12, err_msg=name)
     assert "undefined" not in str(document(values, "text"))
-    if not work.recurs:
-        scope: dict[str, Any] = {}
-        exec(str(document(values, "numpy")), scope)
-        *_, last = scope["attention"](*given_to(whole, values).values()).values()
-        assert tuple(last.shape) == np.shape(values[whole.names[-1]].array)
-        np.testing.assert_allclose(last, wanted.detach().numpy(), rtol=1e-12, atol=1e-13)
+    scope: dict[str, Any] = {}
+    exec(str(document(values, "numpy")), scope)
+    *_, last = scope["attention"](*given_to(whole, values).values()).values()
+    assert tuple(last.shape) == np.shape(values[whole.names[-1]].array)
+    np.testing.assert_allclose(last, wanted.detach().numpy(), rtol=1e-12, atol=1e-13)
 
 
 def _last(work: Work, given: dict[str, Any]) -> Any:
@@ -72,11 +71,7 @@ def test_a_text_is_a_program_in_every_language(
         assert named is not None
         asked = [one.strip() for one in named[1].split(",") if one.strip() and "=" not in one]
         letters = [one.partition(":")[0] for one in asked]
-        if work.recurs:  # whose sizes are known
-            numbers = [np.atleast_2d(given[item.name]) for item in whole.inputs]
-        else:
-            numbers = [*given_to(whole, values).values()]
-        told = dict(zip(letters, numbers, strict=True))
+        told = dict(zip(letters, given_to(whole, values).values(), strict=True))
         if language == "javascript":
             (steps,) = run_javascript(tool("node"), tmp_path, [(code, told)])
         else:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from symattn import document
-from symattn.documents.code.program import at_sizes
 from symattn.errors import ReadError
 from symattn.language.equations import derivation_of
 from tests.documents.code.test_code import given_to
@@ -166,9 +165,7 @@ def test_sizes_that_are_one(text: str, shapes: dict[str, Any], function: Any) ->
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)
     scope: dict[str, Any] = {}
     exec(str(document(values, "numpy")), scope)
-    *_, last = scope["attention"](
-        *given_to(at_sizes(whole, values.sizes), values).values()
-    ).values()
+    *_, last = scope["attention"](*given_to(whole, values).values()).values()
     assert np.shape(last) == wanted.shape
     np.testing.assert_allclose(last, wanted, rtol=1e-12, atol=1e-14)
     backward = whole.gradient(upstream="ones").evaluate(**given)

@@ -471,6 +471,13 @@ function join(parts, axis) {
   return out;
 }
 
+// The matrices of all tokens, one after another along an axis of their own.
+const stack = (parts) =>
+  join(
+    parts.map((x) => expand(x, -3)),
+    -3,
+  );
+
 // (..., rows, heads * columns) as (..., heads, rows, columns)
 const splitHeads = (x, heads) =>
   swapped(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, count
 from textwrap import wrap
+
+import sympy
 
 from symattn.arithmetic.recorded import Recorded, Value
 from symattn.documents.code.bracketed import Piece
@@ -58,22 +61,47 @@ class Body:
         """`like` is a matrix of numbers, whose type and place the constants take."""
         self._language, self._sizes, self.like = language, sizes, like
         self.statements: list[list[str]] = []
+        #: The loops that are written, from outside in: the token of each, and its statements.
+        self._loops: list[tuple[sympy.Dummy, list[list[str]]]] = []
         #: A matrix that has the type of all numbers, if any yet.
         self.quotient = ""
         #: Which lines there are for types: of all numbers, and of what is made of positions.
         self.types: set[str] = set()
 
-    def tell(self, name: str, code: str, *notes: str) -> None:
-        """A line of its own; beside it, if that fits, notes: a shape, and a remark."""
-        language = self._language
-        lines = fitted(
-            language.assignment.format(name=name, code=code), language.style, language.style.indent
-        )
+    def within(self, tokens: Collection[sympy.Dummy]) -> tuple[list[list[str]], str]:
+        """The statements of the innermost loop over one of these tokens, and their indent."""
+        indent, found = self._language.style.indent, (self.statements, 1)
+        for depth, (token, statements) in enumerate(self._loops, 2):
+            found = (statements, depth) if token in tokens else found
+        return found[0], indent * found[1]
+
+    @contextmanager
+    def loop(self, token: sympy.Dummy) -> Iterator[list[list[str]]]:
+        """The statements of a loop over a token, which are filled meanwhile."""
+        self._loops.append((token, []))
+        yield self._loops[-1][1]
+        self._loops.pop()
+
+    def tell(
+        self,
+        name: str,
+        code: str,
+        *notes: str,
+        tokens: Collection[sympy.Dummy] = (),
+        template: str = "",
+    ) -> None:
+        """A line of its own; beside it, if that fits, notes: a shape, and a remark.
+
+        It stands in the loop over one of the `tokens`; `template` is that of what may change.
+        """
+        language, (statements, indent) = self._language, self.within(tokens)
+        line = (template or language.assignment).format(name=name, code=code)
+        lines = fitted(line, language.style, indent)
         if note := ", ".join(filter(None, notes)):
             comment = language.comment.format(note)
             if len(lines) == 1 and len(lines[0]) + 2 + len(comment) <= language.style.width:
                 lines = [f"{lines[0]}{language.gap}{comment}"]
-        self.statements.append(lines)
+        statements.append(lines)
 
     def comment(self, reason: str) -> list[list[str]]:
         """The first sentence of a reason, in one line or two."""

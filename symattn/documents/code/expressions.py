@@ -71,11 +71,13 @@ class Expressions:
     def _line(self, x: Recorded, code: Piece) -> Piece:
         noun = noun_of(x, self.graph, self.names)
         self.nouns[noun] += 1
-        name = self.names.free(f"{self.subject}_{noun}" if noun in self.crowded else noun)
+        name = self.names.free(
+            f"{self.subject.rstrip('_')}_{noun}" if noun in self.crowded else noun
+        )
         self.names.of[x] = name
         if x.operation in ("every", "some"):
             self.body.statements += self.body.comment(NO_KEY)
-        self.body.tell(name, code, self.note(x))
+        self.body.tell(name, code, self.note(x), tokens=self.graph.tokens(x))
         return Piece(name)
 
     def note(self, x: Recorded) -> str:
@@ -105,6 +107,8 @@ class Expressions:
                 return self._part(x, *operands)
             case "join":
                 return self._joined(x, operands)
+            case "states":
+                return self._states(x, *operands)
             case "where":
                 return self._where(x, *operands)
             case "narrowed":
@@ -198,13 +202,34 @@ class Expressions:
                     self.piece(full)
                 if full not in self.names.of:
                     self._line(full, self._inlined.pop(full))
-                rows, columns = map(self.sizes.whole, one.shape[-2:])
                 template = self.language.operations["with heads"]
-                whole = replace(one, shape=(*lead, *one.shape[-2:]))
-                code = self.body.filled(template, whole, code, self.names.of[full], rows, columns)
+                own, name = self.sizes.shape(one.shape[ahead:]), self.names.of[full]
+                whole = replace(one, shape=(*lead, *one.shape[ahead:]))
+                code = self.body.filled(template, whole, code, name, own, ahead=str(ahead))
             pieces.append(code)
         template = self.language.operations["join"]
         return Piece(template.format(all=", ".join(pieces), axis=axis))
+
+    def _states(self, x: Recorded, first: Recorded, new: Recorded) -> Piece:
+        """The states of all tokens, made in a loop: one after another, or from the last back."""
+        (state, back), body, language = x.details, self.body, self.language
+        token, around = state.details[1], self.graph.tokens(x)
+        name, states = self.names.free(f"{self.subject.rstrip('_')}_t"), self.names.free("states")
+        letter, count = self.names.of_grid("t"), x.shape[-3]
+        self.sizes.bind(token, letter)
+        self.names.of[state] = name
+        with body.loop(token) as repeated:
+            code = self.piece(new) if new in self.names.of else self.code(new)
+            body.tell(name, code, tokens=[token], template=language.changed)
+            statements, indent = body.within([token])
+            statements.append([indent + language.appended.format(states, name)])
+        body.tell(name, self.piece(first), tokens=around, template=language.changing)
+        body.tell(states, language.collected.format(name if back else ""), tokens=around)
+        outside, indent = body.within(around)
+        header = language.loops[back].format(letter, self.sizes.whole(count - int(back)))
+        closing = language.footer.strip()
+        outside += [[indent + header], *repeated, *([[indent + closing]] if closing else [])]
+        return Piece(language.stacked[back].format(states))
 
     def _where(self, x: Recorded, condition: Recorded, one: Value, other: Value) -> Piece:
         """A choice; with one number, by its own way where the language has one."""

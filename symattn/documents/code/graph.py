@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
+import sympy
+
 from symattn.arithmetic.recorded import Recorded, Value, together
 from symattn.documents.code.language import Language
 from symattn.documents.code.program import Program
@@ -28,6 +30,7 @@ class Graph:
         #: The masks that are conditions, whose shapes are told.
         self._masks = {value for step, value in program.steps if step.letter in program.conditions}
         self._batched: dict[Recorded, bool] = {}
+        self._loops: dict[Recorded, frozenset[sympy.Dummy]] = {}
         seen: set[Recorded] = set()
         for _, value in self.steps:
             self._count(value, seen)
@@ -58,6 +61,20 @@ class Graph:
             if x.operation in _ROLES:
                 self.roles[one] = _ROLES[x.operation]
             self._count(one, seen)
+
+    def tokens(self, x: Value) -> frozenset[sympy.Dummy]:
+        """The tokens of the loops in which alone a value is known."""
+        if not isinstance(x, Recorded):
+            return frozenset(x.atoms(sympy.Dummy)) if isinstance(x, sympy.Basic) else frozenset()
+        if x not in self._loops:
+            found = frozenset[sympy.Dummy]().union(*map(self.tokens, self.operands(x)))
+            match x.operation, x.details:
+                case "state", (_, token):
+                    found |= {token}
+                case "states", (state, _):
+                    found -= {state.details[1]}
+            self._loops[x] = found
+        return self._loops[x]
 
     def shape_told(self, x: Recorded) -> str:
         """The shape of a value that no value in it has."""

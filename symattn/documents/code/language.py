@@ -39,6 +39,10 @@ class Language:
     #: An array of one, two or three axes as an argument, and a number with a default.
     arguments: tuple[str, str, str, str]
     returned: str
+    #: How a loop over tokens begins, from the first one on and from the last one back.
+    loops: tuple[str, str]
+    #: The states that it makes as one array, in its order and in the other.
+    stacked: tuple[str, str]
     #: What stops a number of heads that the groups do not divide.
     refused: tuple[str, str]
     #: A key and its variable, and the two where they are called alike.
@@ -46,6 +50,11 @@ class Language:
     #: The names that code reads of those that it does not define.
     read: Callable[[str], set[str]]
     wide: str = ""
+    #: A variable that may change, and its change; a list, and what is added to it.
+    changing: str = "{name} = {code}"
+    changed: str = "{name} = {code}"
+    collected: str = "[{0}]"
+    appended: str = "{0}.append({1})"
     footer: str = ""
     #: What the header ends with, after its arguments; what stands between code and comment.
     opening: str = ":"

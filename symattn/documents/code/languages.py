@@ -70,6 +70,7 @@ _PYTHON: dict[str, Any] = {
     ),
     "pair": ('"{0}": {1}', '"{0}": {1}'),
     "read": _read_in_python,
+    "loops": ("for {0} in range({1}):", "for {0} in reversed(range({1})):"),
 }
 
 #: Functions of programs whose names are not those of their operations.
@@ -117,6 +118,7 @@ def _arrays(
         batches=True,
         infinity=f"{alias}.inf",
         root="math.sqrt({0})",
+        stacked=(own["stack"].format("{0}"), own["stack"].format("{0}[::-1]")),
         dtype=f"{alias}.result_type({{like}}, 1.0)",
         header=f"def attention({{arguments}}) -> dict[str, {array}]:",
         arguments=(of_array, of_array, of_array, "{0}: {1} = {2}"),
@@ -185,8 +187,9 @@ _OPERATIONS = {
     "heads beside": "np.moveaxis({0:a}, -3, -2).reshape(*{0:a}.shape[:-3], {rows}, -1)",
     "shared": "np.repeat({0:a}[..., None, :, :], {1}, axis=-3)",
     "broadcast": "np.broadcast_to({0}, ({shape}))",
-    "with heads": "np.broadcast_to({0}, (*{1}.shape[:-2], {2}, {3}))",
+    "with heads": "np.broadcast_to({0}, (*{1}.shape[:{ahead}], {2}))",
     "join": "np.concatenate([{all}], axis={axis})",
+    "stack": "np.stack({0}, axis=-3)",
     "size": "{0}.shape[{1}]",
     "power": "{0}**{1}",
     "power of more": "{0:a} ** {1}",
@@ -294,8 +297,9 @@ _TORCH_OPERATIONS = {
     "repeat": "{0:a}.repeat_interleave({1}, dim={axis})",
     "heads beside": "{0:a}.transpose(-3, -2).flatten(-2)",
     "shared": "{0:a}.unsqueeze(-3).repeat_interleave({1}, dim=-3)",
-    "with heads": "{0:a}.expand(*{1}.shape[:-2], {2}, {3})",
+    "with heads": "{0:a}.expand(*{1}.shape[:{ahead}], {2})",
     "join": "torch.cat([{all}], dim={axis})",
+    "stack": "torch.stack({0}, dim=-3)",
 }
 
 _TORCH_PLACES = {
@@ -370,6 +374,7 @@ PYTHON = Language(
     batches=False,
     infinity="math.inf",
     root="math.sqrt({0})",
+    stacked=("{0}", "{0}[::-1]"),
     dtype="float",
     header="def attention({arguments}) -> dict[str, list]:",
     arguments=(
@@ -427,6 +432,14 @@ JAVASCRIPT = Language(
     root="Math.sqrt({0})",
     dtype="",
     assignment="const {name} = {code};",
+    loops=(
+        "for (let {0} = 0; {0} < {1}; {0}++) {{",
+        "for (let {0} = {1} - 1; {0} >= 0; {0}--) {{",
+    ),
+    stacked=("stack({0})", "stack({0}.reverse())"),
+    changing="let {name} = {code};",
+    changed="{name} = {code};",
+    appended="{0}.push({1});",
     comment="// {0}",
     header="function attention({{ {arguments} }}) {{",
     arguments=("{0}", "{0}", "{0}", "{0} = {2}"),

@@ -60,6 +60,9 @@ def noun_of(x: Recorded, graph: Graph, names: Names) -> str:
         return "offset" if operation == "subtract" else "distance"
     if x.positional and x.operation != "listed":
         return "offset" if x.operation == "subtract" else "index"
+    moved = x.operation in ("part", "pick") and bool(graph.tokens(x))
+    if moved and isinstance(first, Recorded) and first in names.of:
+        return f"{names.of[first]}_t"
     if x.operation == "beneath":
         return f"{names.of.get(graph.operands(x)[0], 'shared')}_heads"
     return _NOUNS.get(x.operation, "value")

@@ -94,13 +94,6 @@ def _tokens(items: Iterable[Item]) -> frozenset[sympy.Symbol]:
     )
 
 
-def at_sizes(derivation: Derivation, sizes: Mapping[sympy.Symbol, int]) -> Derivation:
-    """The derivation with these sizes said, where a recurrence is written out token by token."""
-    if not any(step.recurrent for step in derivation.steps):
-        return derivation
-    return replace(derivation, sizes={**sizes, **derivation.sizes})
-
-
 def recorded(derivation: Derivation) -> Program:
     """The program of a derivation for any sizes.
 

@@ -26,6 +26,10 @@ class Sizes:
         self._names: dict[sympy.Symbol, str] = {}
         self._settings = {setting.symbol: name(setting.name) for setting in program.settings}
 
+    def bind(self, token: sympy.Dummy, name: str) -> None:
+        """What the token of a loop is called."""
+        self._settings[token] = name
+
     @staticmethod
     def shown(shape: tuple[sympy.Expr, ...], *, batched: bool = False) -> str:
         """A shape for readers: (n, 2 * d_k); with ``...`` for the axes of a batch."""
