@@ -120,7 +120,7 @@ class Arithmetic(Shapes):
         all others; going `back` it is that of the last token, and the others follow from it.
         Raises `CannotSpell` where it is not known how many tokens there are.
         """
-        if not sympy.sympify(count).is_Integer:
+        if not sympy.sympify(count, strict=True).is_Integer:
             raise CannotSpell(f"{letter} is made token by token; say how many there are ({count})")
         state, states = first, [first] if back else []
         for token in range(int(count) - 1)[::-1] if back else range(int(count)):

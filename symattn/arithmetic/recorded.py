@@ -310,6 +310,36 @@ class _Shaped(_Places):
         *lead, rows, columns = x.shape
         return self.record("flattened", x, shape=(*lead, sympy.S.One, rows * columns))
 
+    def _of_family(self, x: Value, place: Size) -> Value:
+        """One of the matrices that another was cut into, as a part of that; None of others."""
+        if is_of(x, "transpose"):
+            turned = self._of_family(x.operands[0], place)
+            return None if turned is None else self.transpose(turned)
+        if is_of(x, "heads apart"):
+            width = x.shape[-1]
+            return self.part(x.operands[0], place * width, width, -1)
+        if is_of(x, "expand") and x.details in ((-1,), (-2,)):
+            row = self.part(x.operands[0], place, sympy.S.One, -2)
+            return row if x.details == (-2,) else self.transpose(row)
+        return None
+
+    def states(
+        self,
+        letter: str,
+        following: Callable[[sympy.Expr, Value], Value],
+        first: Value,
+        count: Size,
+        back: bool = False,
+    ) -> Value:
+        token = sympy.Dummy("t", integer=True, nonnegative=True)
+        state = replace(
+            self.record("state", shape=first.shape, details=(letter, token)), batched=True
+        )
+        new = following(token, state)
+        lead = together(first.shape[:-2], new.shape[:-2])
+        shape = (*lead, count, *new.shape[-2:])
+        return self.record("states", first, new, shape=shape, details=(state, back))
+
     def shared(self, x: Value, heads: Size) -> Value:
         return self.record("shared", x, heads, shape=(*x.shape[:-2], heads, *x.shape[-2:]))
 
@@ -363,23 +393,6 @@ class Recording(_Shaped, Arithmetic):
 
     def scalar(self, value: sympy.Expr) -> Value:
         return value
-
-    def states(
-        self,
-        letter: str,
-        following: Callable[[sympy.Expr, Value], Value],
-        first: Value,
-        count: Size,
-        back: bool = False,
-    ) -> Value:
-        token = sympy.Dummy("t", integer=True, nonnegative=True)
-        state = replace(
-            self.record("state", shape=first.shape, details=(letter, token)), batched=True
-        )
-        new = following(token, state)
-        lead = together(first.shape[:-2], new.shape[:-2])
-        shape = (*lead, count, *new.shape[-2:])
-        return self.record("states", first, new, shape=shape, details=(state, back))
 
     def top(self, x: Value, count: Size) -> Value:
         return self.where(self.record("top_k", x, count), self.zero, self.minus_infinity)
@@ -535,14 +548,8 @@ class Recording(_Shaped, Arithmetic):
 
     def pick(self, x: Value, place: Size, axis: int) -> Value:
         """What stands at one place; of a single row or column, without having made it."""
-        if axis == -3 and is_of(x, "transpose"):
-            return self.transpose(self.pick(x.operands[0], place, axis))
-        if axis == -3 and is_of(x, "heads apart"):
-            (inner,), width = x.operands[:1], x.shape[-1]
-            return self.part(inner, place * width, width, -1)
-        if axis == -3 and is_of(x, "expand") and x.details in ((-1,), (-2,)):
-            row = self.part(x.operands[0], place, sympy.S.One, -2)
-            return row if x.details == (-2,) else self.transpose(row)
+        if axis == -3 and (part := self._of_family(x, place)) is not None:
+            return part
         if place == 0 and axis in (-1, -2):
             other = -3 - axis
             if is_of(x, "expand") and x.details == (axis,):

@@ -12,6 +12,7 @@ from symattn.arithmetic.recorded import Recorded, Value, is_of
 from symattn.documents.code.body import Body, Names
 from symattn.documents.code.bracketed import Piece
 from symattn.documents.code.graph import BROADCASTS, Graph
+from symattn.documents.code.loops import Loops
 from symattn.documents.code.nouns import noun_of
 from symattn.documents.code.positions import Grids, Positions
 from symattn.documents.code.remarks import NO_KEY
@@ -42,6 +43,7 @@ class Expressions:
         self._long = self.language.style.long
         way = Positions if self.language.grids is None else Grids
         self.positions = way(graph, names, sizes, body, self.piece)
+        self.loops = Loops(graph, names, sizes, body, self.code)
         self.nouns: Counter[str] = Counter()
         #: What the step that is spelled is called.
         self.subject = ""
@@ -108,7 +110,7 @@ class Expressions:
             case "join":
                 return self._joined(x, operands)
             case "states":
-                return self._states(x, *operands)
+                return self.loops.code(x, self.subject.rstrip("_"))
             case "where":
                 return self._where(x, *operands)
             case "narrowed":
@@ -209,27 +211,6 @@ class Expressions:
             pieces.append(code)
         template = self.language.operations["join"]
         return Piece(template.format(all=", ".join(pieces), axis=axis))
-
-    def _states(self, x: Recorded, first: Recorded, new: Recorded) -> Piece:
-        """The states of all tokens, made in a loop: one after another, or from the last back."""
-        (state, back), body, language = x.details, self.body, self.language
-        token, around = state.details[1], self.graph.tokens(x)
-        name, states = self.names.free(f"{self.subject.rstrip('_')}_t"), self.names.free("states")
-        letter, count = self.names.of_grid("t"), x.shape[-3]
-        self.sizes.bind(token, letter)
-        self.names.of[state] = name
-        with body.loop(token) as repeated:
-            code = self.piece(new) if new in self.names.of else self.code(new)
-            body.tell(name, code, tokens=[token], template=language.changed)
-            statements, indent = body.within([token])
-            statements.append([indent + language.appended.format(states, name)])
-        body.tell(name, self.piece(first), tokens=around, template=language.changing)
-        body.tell(states, language.collected.format(name if back else ""), tokens=around)
-        outside, indent = body.within(around)
-        header = language.loops[back].format(letter, self.sizes.whole(count - int(back)))
-        closing = language.footer.strip()
-        outside += [[indent + header], *repeated, *([[indent + closing]] if closing else [])]
-        return Piece(language.stacked[back].format(states))
 
     def _where(self, x: Recorded, condition: Recorded, one: Value, other: Value) -> Piece:
         """A choice; with one number, by its own way where the language has one."""

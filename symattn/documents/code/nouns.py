@@ -60,12 +60,17 @@ def noun_of(x: Recorded, graph: Graph, names: Names) -> str:
         return "offset" if operation == "subtract" else "distance"
     if x.positional and x.operation != "listed":
         return "offset" if x.operation == "subtract" else "index"
-    moved = x.operation in ("part", "pick") and bool(graph.tokens(x))
-    if moved and isinstance(first, Recorded) and first in names.of:
-        return f"{names.of[first]}_t"
+    if of_token := _of_token(x, graph, names):
+        return of_token
     if x.operation == "beneath":
         return f"{names.of.get(graph.operands(x)[0], 'shared')}_heads"
     return _NOUNS.get(x.operation, "value")
+
+
+def _of_token(x: Recorded, graph: Graph, names: Names) -> str:
+    """What the part of a named matrix is called that a loop takes for a token; nothing else is."""
+    whole = x.operands[0] if x.operation in ("part", "pick") and graph.tokens(x) else None
+    return f"{names.of[whole]}_t" if isinstance(whole, Recorded) and whole in names.of else ""
 
 
 def _is_norm(x: Value) -> bool:
