@@ -12,6 +12,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
@@ -158,14 +159,8 @@ def recorded(asked: Asked) -> bytes:
         run.lines.append(f"{letter} : {run.shape(shape) if numbers.ndim else 'number'}")
         given[name] = recorded_input(numbers, letter, run)
     steps = _Steps(run, list(given.values()))
-    previous = sys.gettrace()
-    sys.settrace(steps.entered)
-    try:
-        with quiet(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            result = _called(function, given)
-    finally:
-        sys.settrace(previous)
+    with ThreadPoolExecutor(1) as apart:  # where nothing else is traced, nor switched between
+        result = apart.submit(_traced, steps, function, given).result()
     if isinstance(result, tuple) and result:
         result = result[0]
     if not isinstance(result, Recorded):
@@ -174,6 +169,14 @@ def recorded(asked: Asked) -> bytes:
     letters = {name: array.said.text for name, array in given.items()}
     found = {"lines": run.lines, "numbers": steps.numbers, "letters": letters}
     return json.dumps(found).encode()
+
+
+def _traced(steps: _Steps, function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    """What a function returns whose variables are followed, in a thread that ends with it."""
+    sys.settrace(steps.entered)
+    with quiet(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _called(function, given)
 
 
 def _called(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
