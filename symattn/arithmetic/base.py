@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from symattn.arithmetic.shapes import Array, Shapes, Size
 from symattn.budget import foresee
-from symattn.errors import CannotSpell, SymattnError
+from symattn.errors import SymattnError
 
 __all__ = ["Arithmetic", "Array", "Ground", "elementwise", "exactly", "stacked"]
 
@@ -25,7 +25,30 @@ __all__ = ["Arithmetic", "Array", "Ground", "elementwise", "exactly", "stacked"]
 Ground: TypeAlias = Any
 
 
-class Arithmetic(Shapes):
+class Ranks(Shapes):
+    """What compares the numbers of a row with one another."""
+
+    def threshold(self, x: Array) -> Array:
+        """For each row the τ with Σ max(0, x − τ) = 1, as an axis of length 1."""
+        raise NotImplementedError
+
+    def threshold_of_squares(self, x: Array) -> Array:
+        """For each row the τ with Σ max(0, x − τ)² = 1, as an axis of length 1."""
+        raise NotImplementedError
+
+    def first_largest(self, x: Array) -> Array:
+        """1 at the first largest entry of each row, 0 elsewhere; [0, 1] where it is not known."""
+        raise NotImplementedError
+
+    def top(self, x: Array, count: Size) -> Array:
+        """0 at the `count` largest entries of each row, of equal ones the first, −∞ elsewhere.
+
+        A ball that holds both where it is not known.
+        """
+        raise NotImplementedError
+
+
+class Arithmetic(Ranks):
     """The operations a formula may use. Subclasses hold floats or objects in NumPy arrays.
 
     Those that move entries about, and count positions, are in `Shapes`.
@@ -106,29 +129,6 @@ class Arithmetic(Shapes):
         """A value, of which later ones are made: the same, or written in a shorter way."""
         return x
 
-    def states(
-        self,
-        letter: str,
-        following: Callable[[sympy.Expr, Array], Array],
-        first: Array,
-        count: Size,
-        back: bool = False,
-    ) -> Array:
-        """A state for each token, made of that beside it: (…, tokens, rows, columns).
-
-        `following` makes it of the token, from 0, and the state before. `first` is the state before
-        all others; going `back` it is that of the last token, and the others follow from it.
-        Raises `CannotSpell` where it is not known how many tokens there are.
-        """
-        if not sympy.sympify(count, strict=True).is_Integer:
-            raise CannotSpell(f"{letter} is made token by token; say how many there are ({count})")
-        state, states = first, [first] if back else []
-        for token in range(int(count) - 1)[::-1] if back else range(int(count)):
-            state = following(sympy.Integer(token), state)
-            states.append(state)
-        found = [self.expand(state, -3) for state in states]
-        return self.join(found[::-1] if back else found, axis=-3)
-
     def shift(self, x: Array) -> Array:
         """x_ij − c_i with some c_i for each row, where the arithmetic needs it to stay in range.
 
@@ -147,25 +147,6 @@ class Arithmetic(Shapes):
     def lowered(self, x: Array) -> Array:
         """x_ij − max_l x_il, where the arithmetic needs it to stay accurate; else x."""
         return x
-
-    def threshold(self, x: Array) -> Array:
-        """For each row the τ with Σ max(0, x − τ) = 1, as an axis of length 1."""
-        raise NotImplementedError
-
-    def threshold_of_squares(self, x: Array) -> Array:
-        """For each row the τ with Σ max(0, x − τ)² = 1, as an axis of length 1."""
-        raise NotImplementedError
-
-    def first_largest(self, x: Array) -> Array:
-        """1 at the first largest entry of each row, 0 elsewhere; [0, 1] where it is not known."""
-        raise NotImplementedError
-
-    def top(self, x: Array, count: Size) -> Array:
-        """0 at the `count` largest entries of each row, of equal ones the first, −∞ elsewhere.
-
-        A ball that holds both where it is not known.
-        """
-        raise NotImplementedError
 
     def vanishing(self, x: Array) -> NDArray[np.bool_]:
         """Where an entry is 0, or a ball that contains 0."""

@@ -16,6 +16,8 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from symattn.errors import CannotSpell
+
 Array: TypeAlias = NDArray[Any]
 
 #: How many rows, columns or heads there are, or which place: Python's whole number or SymPy's.
@@ -97,6 +99,29 @@ class Shapes:
         lead = np.broadcast_shapes(*(part.shape[:axis] for part in parts))
         wide = [np.broadcast_to(part, lead + part.shape[axis:]) for part in parts]
         return np.concatenate(wide, axis=axis)
+
+    def states(
+        self,
+        letter: str,
+        following: Callable[[sympy.Expr, Array], Array],
+        first: Array,
+        count: Size,
+        back: bool = False,
+    ) -> Array:
+        """A state for each token, made of that beside it: (…, tokens, rows, columns).
+
+        `following` makes it of the token, from 0, and the state before. `first` is the state before
+        all others; going `back` it is that of the last token, and the others follow from it.
+        Raises `CannotSpell` where it is not known how many tokens there are.
+        """
+        if not sympy.sympify(count, strict=True).is_Integer:
+            raise CannotSpell(f"{letter} is made token by token; say how many there are ({count})")
+        state, states = first, [first] if back else []
+        for token in range(int(count) - 1)[::-1] if back else range(int(count)):
+            state = following(sympy.Integer(token), state)
+            states.append(state)
+        found = [self.expand(state, -3) for state in states]
+        return self.join(found[::-1] if back else found, axis=-3)
 
     def interleave(self, a: Array, b: Array) -> Array:
         """Columns in turn, a_1, b_1, a_2, …; the first matrix may have one more."""

@@ -98,8 +98,7 @@ class Node(Numeric):
     #: Paper and section that the node is defined by.
     source: ClassVar[str] = ""
 
-    #: Whether it compares numbers to choose some: where balls leave that open, exact arithmetic
-    #: decides.
+    #: Whether it compares numbers to choose some: exact arithmetic decides what balls leave open.
     chooses: ClassVar[bool] = False
 
     #: Whether some numbers have no value under the node; exact arithmetic then looks first.
