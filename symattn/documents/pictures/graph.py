@@ -25,6 +25,9 @@ _NODE, _BAND, _APART, _GAP, _LANE, _HEADS = 58.0, 18.0, 38.0, 22.0, 14.0, 16.0
 #: A formula that begins with a function, also a power, a transpose or the one of a head.
 _CALL = re.compile(r"−?(?:[0-9.]+ )?([^\W\d_][\w²]*)[^ (]*\(")
 
+#: Signs of operations, by what stands in a formula.
+_SIGNS = {"Σ": "Σ", "∘": "∘", "×": "×", "+": "+", " diag(": "×"}
+
 #: Operations that are written as brackets or indices alone.
 _WORDS = {"Concat": "join", "Stacked": "join", "Slice": "part", "MatrixSymbol": "=", "Filled": "="}
 
@@ -158,7 +161,7 @@ def operation(step: Step, speller: Speller) -> str | t.Tree:
     called = _CALL.match(text)
     if called:
         return called[1]
-    return next((sign for sign in ("Σ", "∘", "×", "+") if sign in text), "")
+    return next((sign for mark, sign in _SIGNS.items() if mark in text), "")
 
 
 def _levels(derivation: Derivation) -> dict[str, int]:
