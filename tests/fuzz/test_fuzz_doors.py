@@ -51,7 +51,9 @@ def place() -> Iterator[Place]:
 def test_nothing_is_found_at_a_door(name: str, place: Place) -> None:
     target = TARGETS[name]
     outcomes = set()
-    for number in range(COUNTS[name]):
+    for number in range(8 * COUNTS[name]):
+        if number >= COUNTS[name] and len(outcomes) > 1 and outcomes & {"done", "wrong"}:
+            break  # what is drawn changes with the variants that there are
         one = tried(target, input_of(target, 0, number), place)
         assert not one.found, f"--target {name!r} --seed 0 --first {number}: {one}"
         outcomes.add(one.kind)
