@@ -857,6 +857,9 @@ class Reference:
                 return j <= i and (i - j <= value or (i - j) % value == 0)
             case "global":
                 return i + 1 in value or j + 1 in value
+            case "packed":
+                begun = [sum(at >= start for start in value) for at in (i + 1, j + 1)]
+                return len({*begun}) == 1
             case "documents":
                 if "lengths" in value:
                     lengths = value["lengths"] if isinstance(value, Mapping) else value[1]

@@ -359,6 +359,8 @@ MASKS = (
     {"strided": 2},
     {"strided": 1},
     {"chunk": 2},
+    {"packed": [1, 3]},
+    {"packed": [2, 3, 5]},
     {"window-2d": [2, 2]},
     {"window-2d": [4, 2, 1]},
     {"causal": -1},
