@@ -366,7 +366,7 @@ class Packed(Mask):
 
     The last document goes on to the end, so that there may be any number of tokens.
 
-    Shapes: n × m. Raises `SymattnError` if the tokens with which documents begin are no list of
+    Shapes: n × m. Raises `SymattnError` if the tokens at which documents begin are no list of
     whole numbers from 1.
     Source: Grattafiori et al., *The Llama 3 Herd of Models* (2024), section 3.2.
 
@@ -381,19 +381,19 @@ class Packed(Mask):
     word = "packed"
     reason = Documents.reason
     condition = Documents.condition
-    needs = "say with which tokens documents begin, counted from 1: {packed = [1, 3]}"
+    needs = "say at which tokens documents begin, counted from 1: {packed = [1, 3]}"
 
     starts = Tokens(least=1)
 
     def _spell(self, speller: Speller) -> Tree:
-        return self._called(speller, speller.listed(map(speller.scalar, self.starts)))
+        return self._called(speller, speller.places(_places_of(self.starts)))
 
     def _at(self, i: Index, j: Index) -> Rule:
         one, other = (r.Named("omega", (k,), self._begun(k)) for k in (i, j))
         return when((one, "=", other))
 
     def _begun(self, place: Index) -> Rule:
-        """How many documents begin with the token at a place or before it."""
+        """How many documents begin at a place or before it."""
         one, none = r.Const(sympy.S.One), r.Const(sympy.S.Zero)
         return r.Plus(
             tuple(
@@ -403,19 +403,21 @@ class Packed(Mask):
         )
 
     def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
-        """ω_i counts the documents that begin at token i or before; they begin at such tokens."""
+        """ω_i counts the documents that begin at token i or before it."""
         count = speller.rule(r.Named("omega", (i,), self._begun(i)))
-        told = (
-            t.Text(" is the number of documents that begin at token "),
-            speller.rule(r.Ordinal(i)),
-        )
-        begin = t.commas(map(speller.scalar, self.starts))
-        yield Definition(t.row(count, *told, t.Text(" or before; documents begin at "), begin))
+        row, starts = speller.rule(r.Ordinal(i)), speller.places(_places_of(self.starts))
+        told = t.Text(" is the number of documents that begin at token "), row
+        yield Definition(t.row(count, *told, t.Text(" or before; documents begin at "), starts))
 
     @classmethod
     def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         places = parameters[0] - 1
         return np.digitize(queries, places) == np.digitize(keys, places)
+
+
+def _places_of(tokens: sympy.Tuple) -> sympy.FiniteSet:
+    """The places, from 0, of tokens that are counted from 1."""
+    return sympy.FiniteSet(*(token - 1 for token in tokens))
 
 
 def _numbered(parameter: Setting) -> Setting:
@@ -686,13 +688,10 @@ class Global(Mask):
     tokens = Tokens(least=1)
 
     def _spell(self, speller: Speller) -> Tree:
-        return self._called(speller, speller.places(self._places()))
-
-    def _places(self) -> sympy.FiniteSet:
-        return sympy.FiniteSet(*(token - 1 for token in self.tokens))
+        return self._called(speller, speller.places(_places_of(self.tokens)))
 
     def _at(self, i: Index, j: Index) -> Rule:
-        places = r.Ordinal(self._places())
+        places = r.Ordinal(_places_of(self.tokens))
         return when((r.Ordinal(i), "∈", places), otherwise=when((r.Ordinal(j), "∈", places)))
 
     @classmethod

@@ -23,7 +23,7 @@ from symattn.documents.shown import Shown
 from symattn.nodes.base import Definition, Node
 from symattn.nodes.biases import ALiBi, RelativeBias, alibi_slopes, relative_bucket
 from symattn.nodes.entrywise import Features
-from symattn.nodes.masks import Documents
+from symattn.nodes.masks import Documents, Packed
 from symattn.nodes.normalise import Hardmax, Sigmoid, Sparsemax
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.nodes.spell import Speller
@@ -352,6 +352,9 @@ def test_a_wrong_definition_is_noticed() -> None:
         result(stated(ALiBi(n, m, h, i), a, b)["μ_i"], i=3)
 
 
+#: What counts the documents of a packed sequence.
+BEGUN = "ω_i is the number of documents that begin at token i or before; documents begin at "
+
 SPELLED: list[tuple[Node, int, list[str]]] = [
     (
         Sparsemax(S),
@@ -364,6 +367,10 @@ SPELLED: list[tuple[Node, int, list[str]]] = [
     (Hardmax(S), 1, ["argmax_l(s_il) = min{l : s_il = max_r(s_ir)}"]),
     (Hardmax(S, 0), 0, ["argmax_l(s_lj) = min{l : s_lj = max_r(s_rj)}"]),
     (Documents(n, n, [1, 1, 2]), 1, ["ω = (1, 1, 2)"]),
+    *(
+        (Packed(n, m, [1, 3]), base, [BEGUN + starts])
+        for base, starts in enumerate(("{0, 2}", "{1, 3}"))
+    ),
     (Rotary(S, dims=4), 0, ["t = ⌊j/2⌋", "ψ_it = i θ_t", "θ_t = 10000^(−2 t/4)"]),
     (
         Rotary(S, pairing="half"),
