@@ -55,7 +55,7 @@ S = sympy.MatrixSymbol("S", n, m)
 # ---- every letter is known or defined ------------------------------------------------------
 
 #: Letters that need no saying: indices, what sums run over, Euler's number.
-_INDICES = set("ijlrh") | {"t"}
+_INDICES = set("ijlruh") | {"t"}
 _STANDARD = {"e", "cos", "sin", "tanh", "ln", "log", "max", "min", "rowsum", "colsum", "exp"}
 
 
@@ -135,15 +135,21 @@ def undefined(derivation: Derivation, shown: Outline) -> dict[str, set[str]]:
 
 
 #: Words in the brackets of a formula: rope(Q, base = 500).
-_SETTINGS = {"base", "dims", "start", "half", "buckets", "far", "past", "clip", "symmetric"}
+_SETTINGS = {"base", "dims", "start", "half", "buckets", "far", "past", "clip", "symmetric", "eps"}
 
 
 def left_of(tree: Tree) -> Tree:
     """What stands before the first sign of a relation, or before the words that say what it is."""
     assert isinstance(tree, Row)
-    relations = (Op("="), Op("≈"), Op("≥"), Text(" is a column of ones"))
-    end = next(place for place, item in enumerate(tree.items) if item in relations)
-    return Row(tree.items[:end])
+    ends = (place for place, item in enumerate(tree.items) if is_relation(item))
+    return Row(tree.items[: next(ends)])
+
+
+def is_relation(item: Tree) -> bool:
+    """Whether what stands there is a sign of a relation, or words that say what something is."""
+    if isinstance(item, Text):
+        return item.words.startswith(" is ")
+    return item in (Op("="), Op("≈"), Op("≥"))
 
 
 #: Beside the named variants, choices that bring letters of their own.
