@@ -668,7 +668,8 @@ class Reference:
         if scheme == "rotary":
             turned = (query, key) if not options.get("decoupled") else self._apart(head)
             first = options.get("start", 0)
-            apart = self.spec.get("cache") or self.spec.get("source") in ("given", "cross")
+            other = self.spec.get("source") in ("given", "cross", "separate")
+            apart = self.spec.get("cache") or other
             asked, offered = (
                 self._turned(x, self._waves(len(x), first + past, options, which))
                 for x, past, which in zip(
