@@ -668,7 +668,8 @@ class Reference:
         if scheme == "rotary":
             turned = (query, key) if not options.get("decoupled") else self._apart(head)
             first = options.get("start", 0)
-            apart = self.spec.get("cache") or self.spec.get("source") in ("given", "cross")
+            other = self.spec.get("source") in ("given", "cross", "separate")
+            apart = self.spec.get("cache") or other
             asked, offered = (
                 self._turned(x, self._waves(len(x), first + past, options, which))
                 for x, past, which in zip(
@@ -857,6 +858,9 @@ class Reference:
                 return j <= i and (i - j <= value or (i - j) % value == 0)
             case "global":
                 return i + 1 in value or j + 1 in value
+            case "packed":
+                begun = [sum(at >= start for start in value) for at in (i + 1, j + 1)]
+                return len({*begun}) == 1
             case "documents":
                 if "lengths" in value:
                     lengths = value["lengths"] if isinstance(value, Mapping) else value[1]

@@ -45,6 +45,7 @@ _OF_POSITIONS: Mapping[Callable[..., object], str] = {
     np.maximum: "larger",
     np.clip: "clip",
     np.isin: "among",
+    np.digitize: "begun",
 }
 
 #: Its functions that say where a relation of positions holds.
@@ -652,6 +653,7 @@ _MEANINGS: dict[str, Callable[..., sympy.Basic]] = {
     "above": sympy.Gt,
     "equals": sympy.Eq,
     "look up": sympy.Function("look_up"),
+    "begun": sympy.Function("begun"),
     "among": lambda place, listed: sympy.Contains(place, sympy.FiniteSet(*listed)),
 }
 

@@ -2,8 +2,8 @@
 
 Values are (…, rows, columns) or, one matrix a head, (…, heads, rows, columns); axes are counted
 from the back, and sizes may be SymPy's. A formula that uses these has a program in every language.
-Positions and places are whole numbers: on them Python's operators, `np.abs`, `np.clip` and
-`np.isin` are at hand as well.
+Positions and places are whole numbers: on them Python's operators, `np.abs`, `np.clip`, `np.isin`
+and `np.digitize` are at hand as well.
 """
 
 from __future__ import annotations

@@ -469,7 +469,7 @@ VARIANTS: tuple[Variant, ...] = (
     ),
     Variant(
         "packed",
-        _choices(**_SELF, mask=["causal", {"documents": {"lengths": [2, 1]}}]),
+        _choices(**_SELF, mask=["causal", {"packed": [1, 3]}]),
         "several documents in one sequence; each token attends to itself and to earlier tokens of "
         "its own document",
         "Grattafiori et al., The Llama 3 Herd of Models (2024), section 3.2",

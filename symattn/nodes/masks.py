@@ -190,7 +190,7 @@ class Mask(Node):
         """Whether the query at a position (from 0) may see the key at a position.
 
         A parameter is a whole number, ∞ (no limit) or an array of whole numbers. What is made of
-        positions by operators, `np.abs` and `np.isin` is written in programs, too.
+        positions by operators, `np.abs`, `np.isin` and `np.digitize` is written in programs, too.
         """
         raise NotImplementedError
 
@@ -359,6 +359,65 @@ class Documents(Mask):
     def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
         (numbers,) = parameters
         return numbers[queries] == numbers[keys]
+
+
+class Packed(Mask):
+    """Documents one after the other: m_ij = 0 if ω_i = ω_j, ω_i counting those begun by i, else −∞.
+
+    The last document goes on to the end, so that there may be any number of tokens.
+
+    Shapes: n × m. Raises `SymattnError` if the tokens at which documents begin are no list of
+    whole numbers from 1.
+    Source: Grattafiori et al., *The Llama 3 Herd of Models* (2024), section 3.2.
+
+    >>> Packed(3, 3, [1, 3]).as_explicit()
+    Matrix([
+    [  0,   0, -oo],
+    [  0,   0, -oo],
+    [-oo, -oo,   0]])
+    """
+
+    source = Documents.source
+    word = "packed"
+    reason = Documents.reason
+    condition = Documents.condition
+    needs = "say at which tokens documents begin, counted from 1: {packed = [1, 3]}"
+
+    starts = Tokens(least=1)
+
+    def _spell(self, speller: Speller) -> Tree:
+        return self._called(speller, speller.places(_places_of(self.starts)))
+
+    def _at(self, i: Index, j: Index) -> Rule:
+        one, other = (r.Named("omega", (k,), self._begun(k)) for k in (i, j))
+        return when((one, "=", other))
+
+    def _begun(self, place: Index) -> Rule:
+        """How many documents begin at a place or before it."""
+        one, none = r.Const(sympy.S.One), r.Const(sympy.S.Zero)
+        return r.Plus(
+            tuple(
+                r.Cases(r.Ordinal(start - 1), "≤", r.Ordinal(place), one, none)
+                for start in self.starts
+            )
+        )
+
+    def _define(self, speller: Speller, i: Index, j: Index) -> Iterator[Definition]:
+        """ω_i counts the documents that begin at token i or before it."""
+        count = speller.rule(r.Named("omega", (i,), self._begun(i)))
+        row, starts = speller.rule(r.Ordinal(i)), speller.places(_places_of(self.starts))
+        told = t.Text(" is the number of documents that begin at token "), row
+        yield Definition(t.row(count, *told, t.Text(" or before; documents begin at "), starts))
+
+    @classmethod
+    def _seen(cls, queries: Array, keys: Array, *parameters: Operand) -> Operand:
+        places = parameters[0] - 1
+        return np.digitize(queries, places) == np.digitize(keys, places)
+
+
+def _places_of(tokens: sympy.Tuple) -> sympy.FiniteSet:
+    """The places, from 0, of tokens that are counted from 1."""
+    return sympy.FiniteSet(*(token - 1 for token in tokens))
 
 
 def _numbered(parameter: Setting) -> Setting:
@@ -629,13 +688,10 @@ class Global(Mask):
     tokens = Tokens(least=1)
 
     def _spell(self, speller: Speller) -> Tree:
-        return self._called(speller, speller.places(self._places()))
-
-    def _places(self) -> sympy.FiniteSet:
-        return sympy.FiniteSet(*(token - 1 for token in self.tokens))
+        return self._called(speller, speller.places(_places_of(self.tokens)))
 
     def _at(self, i: Index, j: Index) -> Rule:
-        places = r.Ordinal(self._places())
+        places = r.Ordinal(_places_of(self.tokens))
         return when((r.Ordinal(i), "∈", places), otherwise=when((r.Ordinal(j), "∈", places)))
 
     @classmethod
@@ -1042,7 +1098,8 @@ def _decision(rule: Rule, seen: Rule, otherwise: Rule) -> Rule:
 MASKS: Mapping[str, type[Mask]] = {
     mask.word: mask
     for mask in (
-        *(Causal, Padding, Window, Prefix, Documents, Dilated, Strided, Chunked, Window2d, Global),
+        *(Causal, Padding, Window, Prefix, Documents, Packed, Dilated, Strided, Chunked),
+        *(Window2d, Global),
     )
 }
 

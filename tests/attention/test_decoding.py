@@ -80,6 +80,7 @@ CAUSAL: dict[str, dict[str, Any]] = {
     "documents": {"mask": ["causal", {"documents": [1, 2, 1, 2]}]},
     "lengths": {"mask": ["causal", {"documents": {"lengths": [1, 3]}}]},
     "chunks": {"source": "self", "mask": {"chunk": 2}},
+    "packed": {"mask": ["causal", {"packed": [1, 3]}]},
     "before": {"mask": {"causal": -1}},
     "chosen keys": {"mask": ["causal", {"top-k": 2}]},
     "chosen keys of heads": {**HEADS, "kv_heads": 2, "mask": ["causal", {"top-k": 1}]},

@@ -58,7 +58,7 @@ def written(data: dict[str, Any]) -> str:
 def test_it_is_a_schema_and_its_file_is_fresh() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     fresh = json.dumps(SCHEMA, indent=1, ensure_ascii=False) + "\n"
-    said = f"{FILE.relative_to(ROOT)}: write it again: python -m tests.reports.test_schema"
+    said = f"{FILE.relative_to(ROOT)}: write it again: python -m tests.claims.test_schema"
     assert FILE.read_text("utf-8") == fresh, said
 
 

@@ -105,8 +105,7 @@ def worked_lines(
 
 @pytest.mark.parametrize("variant", share(VARIANTS, 4, 2), ids=lambda variant: variant.name)
 def test_the_worked_lines_of_derive_hold(variant: Variant) -> None:
-    few = 3 if variant.name == "packed" else 2  # documents say how many tokens there are
-    _, values = small_example(variant.spec, tokens=few)
+    _, values = small_example(variant.spec, tokens=2)
     notation = NOTATIONS[1]
     shown = values.spelled(notation)
     for key, text in worked_lines(shown, notation):

@@ -23,7 +23,7 @@ from symattn.documents.shown import Shown
 from symattn.nodes.base import Definition, Node
 from symattn.nodes.biases import ALiBi, RelativeBias, alibi_slopes, relative_bucket
 from symattn.nodes.entrywise import Features
-from symattn.nodes.masks import Documents
+from symattn.nodes.masks import Documents, Packed
 from symattn.nodes.normalise import Hardmax, Sigmoid, Sparsemax
 from symattn.nodes.positions import Rotary, Sinusoidal
 from symattn.nodes.spell import Speller
@@ -55,7 +55,7 @@ S = sympy.MatrixSymbol("S", n, m)
 # ---- every letter is known or defined ------------------------------------------------------
 
 #: Letters that need no saying: indices, what sums run over, Euler's number.
-_INDICES = set("ijlrh") | {"t"}
+_INDICES = set("ijlruh") | {"t"}
 _STANDARD = {"e", "cos", "sin", "tanh", "ln", "log", "max", "min", "rowsum", "colsum", "exp"}
 
 
@@ -135,15 +135,21 @@ def undefined(derivation: Derivation, shown: Outline) -> dict[str, set[str]]:
 
 
 #: Words in the brackets of a formula: rope(Q, base = 500).
-_SETTINGS = {"base", "dims", "start", "half", "buckets", "far", "past", "clip", "symmetric"}
+_SETTINGS = {"base", "dims", "start", "half", "buckets", "far", "past", "clip", "symmetric", "eps"}
 
 
 def left_of(tree: Tree) -> Tree:
     """What stands before the first sign of a relation, or before the words that say what it is."""
     assert isinstance(tree, Row)
-    relations = (Op("="), Op("≈"), Op("≥"), Text(" is a column of ones"))
-    end = next(place for place, item in enumerate(tree.items) if item in relations)
-    return Row(tree.items[:end])
+    ends = (place for place, item in enumerate(tree.items) if is_relation(item))
+    return Row(tree.items[: next(ends)])
+
+
+def is_relation(item: Tree) -> bool:
+    """Whether what stands there is a sign of a relation, or words that say what something is."""
+    if isinstance(item, Text):
+        return item.words.startswith(" is ")
+    return item in (Op("="), Op("≈"), Op("≥"))
 
 
 #: Beside the named variants, choices that bring letters of their own.
@@ -352,6 +358,9 @@ def test_a_wrong_definition_is_noticed() -> None:
         result(stated(ALiBi(n, m, h, i), a, b)["μ_i"], i=3)
 
 
+#: What counts the documents of a packed sequence.
+BEGUN = "ω_i is the number of documents that begin at token i or before; documents begin at "
+
 SPELLED: list[tuple[Node, int, list[str]]] = [
     (
         Sparsemax(S),
@@ -364,6 +373,10 @@ SPELLED: list[tuple[Node, int, list[str]]] = [
     (Hardmax(S), 1, ["argmax_l(s_il) = min{l : s_il = max_r(s_ir)}"]),
     (Hardmax(S, 0), 0, ["argmax_l(s_lj) = min{l : s_lj = max_r(s_rj)}"]),
     (Documents(n, n, [1, 1, 2]), 1, ["ω = (1, 1, 2)"]),
+    *(
+        (Packed(n, m, [1, 3]), base, [BEGUN + starts])
+        for base, starts in enumerate(("{0, 2}", "{1, 3}"))
+    ),
     (Rotary(S, dims=4), 0, ["t = ⌊j/2⌋", "ψ_it = i θ_t", "θ_t = 10000^(−2 t/4)"]),
     (
         Rotary(S, pairing="half"),

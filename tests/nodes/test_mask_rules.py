@@ -212,12 +212,21 @@ def entries(
     return [[entry(row, column) for column in range(shape[1])] for row in range(shape[0])]
 
 
-def lists_of(mask: Any, speller: Speller) -> dict[str, Any]:
+_BEGUN = "ω_i is the number of documents that begin at token i or before; documents begin at "
+
+
+def lists_of(mask: Any, speller: Speller, base: int) -> dict[str, Any]:
     """What the letters in a rule stand for, from the printed definitions."""
     told = {}
     for definition in definitions(mask, speller, i, j):
-        letter, _, numbers = line(definition.statement).partition(" = ")
-        told[letter] = eval(numbers)
+        said = line(definition.statement)
+        if said.startswith(_BEGUN):
+            starts = eval(said.removeprefix(_BEGUN))
+            tokens = range(base, base + COLUMNS)
+            told["ω"] = tuple(sum(start <= token for start in starts) for token in tokens)
+        else:
+            letter, _, numbers = said.partition(" = ")
+            told[letter] = eval(numbers)
     return told
 
 
@@ -233,7 +242,7 @@ SPELLINGS: dict[str, Callable[[Tree], str]] = {
 def test_the_printed_rule_is_the_mask(name: str, mask: Any, spelling: str, base: int) -> None:
     speller = Speller(Notation(index_base=base, limit=0))
     printed = SPELLINGS[spelling](speller.rule(rule_of(mask, i, j)))
-    lists = {"ω": tuple(NUMBERS)} if isinstance(mask, Numbered) else lists_of(mask, speller)
+    lists = {"ω": tuple(NUMBERS)} if isinstance(mask, Numbered) else lists_of(mask, speller, base)
     parts = mask.args if isinstance(mask, AnyOf) else (mask,)
     arrays = [type(part)._compute(FLOAT64, *part.args) for part in parts]
     shape = tuple(map(int, mask.shape))

@@ -100,6 +100,13 @@ DEFINED: dict[str, list[tuple[Any, Seen]]] = {
         (1, lambda i, j: i == j),
         (99, lambda i, j: j <= i),
     ],
+    "packed": [
+        ([1, 3], lambda i, j: (i < 3) == (j < 3)),
+        ([3], lambda i, j: (i < 3) == (j < 3)),
+        ([4, 1, 2, 4], lambda i, j: "abbcccccc"[i - 1] == "abbcccccc"[j - 1]),
+        ([1], lambda i, j: True),
+        ([99], lambda i, j: True),
+    ],
     "window-2d": [
         ([4, 2], lambda i, j: swin(i, 4, 2, 0) == swin(j, 4, 2, 0)),
         ([4, 2, 1], lambda i, j: swin(i, 4, 2, 1) == swin(j, 4, 2, 1)),
@@ -355,11 +362,11 @@ HOSTILE: list[tuple[str, Any, str]] = [
     *(
         (name, [1, 2, 3], "give|say")
         for name in MASKS
-        if name not in ("documents", "global", "window-2d")
+        if name not in ("documents", "packed", "global", "window-2d")
     ),
     *(
         (name, parameter, "give")
-        for name in ("documents", "global")
+        for name in ("documents", "packed", "global")
         for parameter in (
             1,
             "1, 2",
@@ -377,6 +384,7 @@ HOSTILE: list[tuple[str, Any, str]] = [
         )
     ),
     ("global", [0], "from 1"),
+    ("packed", [0], "from 1"),
     ("strided", 0, "from 1"),
     ("chunk", 0, "from 1"),
     ("causal", -HUGE, "whole number"),

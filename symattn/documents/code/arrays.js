@@ -171,7 +171,7 @@ const hardmax = (x) =>
 // Where the largest entries of each row are, so many; of equal ones the first.
 function topK(x, count) {
   return rows(x, (row) => {
-    const falling = Array.from(row, (_, k) => k).sort((a, b) => row[b] - row[a]);
+    const falling = row.map((_, k) => k).sort((a, b) => row[b] - row[a]);
     return row.map((_, k) => +(falling.indexOf(k) < count));
   });
 }

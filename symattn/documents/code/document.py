@@ -26,7 +26,7 @@ _DERIVED = {GRADIENT: "the gradients", CHANGE: "the changes"}
 _PLURAL = {"projection matrix": "projection matrices", "bias": "biases"}
 
 #: Modules of Python's own, imported above the others.
-_STANDARD = ("math", "operator")
+_STANDARD = ("bisect", "math", "operator")
 
 
 def code_document(derivation: Derivation, language: str) -> str:

@@ -44,12 +44,12 @@ def entmax15(x: np.ndarray) -> np.ndarray:
     x = (x - x.max(axis=-1, keepdims=True)) / 2
     ranked = np.maximum(-np.sort(-x, axis=-1), -1)  # what is 1 below gets no weight
     counts = np.arange(1, x.shape[-1] + 1)
-    means = ranked.cumsum(axis=-1) / counts
-    squares = (ranked * ranked).cumsum(axis=-1) / counts
-    levels = means - np.sqrt(np.maximum(1 / counts - squares + means * means, 1e-12))
+    sums, squares = ranked.cumsum(axis=-1), (ranked * ranked).cumsum(axis=-1)
+    means = sums / counts
+    levels = means - np.sqrt(np.maximum((1 - squares + sums * means) / counts, 1e-12))
     support = (levels <= ranked).sum(axis=-1, keepdims=True)
-    level = np.take_along_axis(levels, support - 1, axis=-1).astype(np.result_type(x, 1.0))
-    return np.maximum(x - level, 0) ** 2
+    level = np.take_along_axis(levels, support - 1, axis=-1)
+    return np.maximum(x - level.astype(np.result_type(x, 1.0)), 0) ** 2
 
 
 def hardmax(x: np.ndarray) -> np.ndarray:

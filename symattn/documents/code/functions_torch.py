@@ -36,11 +36,12 @@ def sparsemax(x: Tensor) -> Tensor:
 def entmax15(x: Tensor) -> Tensor:
     """Entmax with alpha 1.5 over the last axis (Peters, Niculae, Martins 2019)."""
     x = (x - x.amax(dim=-1, keepdim=True)) / 2
-    ranked = x.sort(dim=-1, descending=True).values.clamp(min=-1)  # what is 1 below gets no weight
+    ranked = x.sort(dim=-1, descending=True).values
+    ranked = ranked.clamp(min=-1)  # what is 1 below gets no weight
     counts = torch.arange(1, x.shape[-1] + 1, device=x.device)
-    means = ranked.cumsum(dim=-1) / counts
-    squares = (ranked * ranked).cumsum(dim=-1) / counts
-    levels = means - (1 / counts - squares + means * means).clamp(min=1e-12).sqrt()
+    sums, squares = ranked.cumsum(dim=-1), (ranked * ranked).cumsum(dim=-1)
+    means = sums / counts
+    levels = means - ((1 - squares + sums * means) / counts).clamp(min=1e-12).sqrt()
     support = (levels <= ranked).sum(dim=-1, keepdim=True)
     return (x - levels.gather(-1, support - 1)).clamp(min=0) ** 2
 

@@ -16,7 +16,7 @@ from symattn.documents.code.sizes import Sizes
 BROADCASTS = ("add", "subtract", "multiply", "divide", "where")
 
 #: What a value is named after that is used so: by what is done to it.
-_ROLES = {"cos": "angles", "sin": "angles", "look up": "documents"}
+_ROLES = {"cos": "angles", "sin": "angles", "look up": "documents", "begun": "starts"}
 
 
 class Graph:

@@ -20,6 +20,9 @@ _RULE = re.compile(r"\([ij, ]+\) => ")
 #: One that is a single call.
 _CALL = re.compile(_RULE.pattern + r"\w+\([^()]*\)")
 
+#: What joins conditions, and what compares numbers, the loosest first.
+_JOINING = ((" or ", " || "), (" and ", " && "), (" == ", " === "))
+
 #: A number as it is written in a list.
 _NUMBER = re.compile(r"-?[\d.]+(e[-+]?\d+)?")
 
@@ -51,7 +54,7 @@ def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -
     """The code in lines that fit, where brackets allow it; in several if it is `broken`.
 
     Only what ends with a bracket (and at most a comma or semicolon) is broken, inside that pair,
-    and a sum.
+    and a sum, and conditions that are joined.
     """
     fits = len(indent) + len(code) <= style.width and not (style.tall and _ROWS.search(code))
     if fits and not broken:
@@ -61,11 +64,16 @@ def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -
     several = [] if style.tall else _operands(code)
     if style.tall and _RULE.match(code):
         head, body = code.split(" => ", 1)
-        return [f"{indent}{head} =>", indent + style.indent + body]
+        return [f"{indent}{head} =>", *_conditions(body, style, indent + style.indent)]
     if len(several) > 2 or (several and start is None):
         return _in_brackets(code, several, style, indent)
     if start is None:
-        return [indent + code]
+        return _conditions(code, style, indent)
+    if several and len(indent) + start >= style.width:
+        first, second = several
+        before = code.partition(" = ")[0]
+        *lines, last = fitted(f"{before} = {first}", style, indent, broken=True)
+        return [*lines, f"{last} {second}"]
     head, body = code[: start + 1], code[start + 1 : len(code) - len(tail) - 1]
     closing = _CLOSING[code[start]] + tail
     if style.tall:
@@ -120,6 +128,31 @@ def _in_brackets(code: str, operands: list[str], style: Style, indent: str) -> l
     whole = len(inside) + len(body) <= style.width
     lines = [body] if whole else operands
     return [f"{indent}{name} = (", *(inside + line for line in lines), f"{indent})"]
+
+
+def _conditions(code: str, style: Style, indent: str) -> list[str]:
+    """Conditions on lines of their own, Black's with what joins them ahead, Prettier's behind."""
+    if len(indent) + len(code) <= style.width:
+        return [indent + code]
+    deeper = style.indent if style.tall else ""
+    for signs in _JOINING:
+        parts = _apart(code, signs, behind=style.tall)
+        if len(parts) > 1:
+            lines: list[str] = []
+            for part in parts:
+                first, *rest = _conditions(part, style, indent)
+                lines += [first, *(deeper + line for line in rest)]
+            return lines
+    return [indent + code]
+
+
+def _apart(code: str, signs: tuple[str, ...], *, behind: bool) -> list[str]:
+    """What signs outside brackets join, each part with its sign ahead, or behind."""
+    found = [
+        (place, sign) for place in outside(code) for sign in signs if code.startswith(sign, place)
+    ]
+    ends = [place + len(sign) if behind else place for place, sign in found]
+    return [code[a:b].strip() for a, b in zip([0, *ends], [*ends, None], strict=True)]
 
 
 def _opening(code: str) -> int | None:

@@ -260,7 +260,7 @@ def threshold(x):
 
 
 def threshold_of_squares(x):
-    """The τ of entmax15: what is above it, less τ and squared, sums to 1 in each row."""
+    """The τ of entmax15: what is above it, less τ, has squares that sum to 1."""
 
     def level(row):
         ranked = sorted(row, reverse=True)

@@ -59,11 +59,11 @@ class Sizes:
             return Piece(("" if expr == sympy.oo else "-") + self.language.infinity)
         if not expr.free_symbols and not isinstance(expr, sympy.Integer):
             if isinstance(expr, sympy.Rational):
-                short = repr(nearest_float(expr))
+                short = _decimal(expr)
                 exact = sympy.Rational(short) == expr
                 return Piece(short if exact and len(short) < 9 else f"{expr.p} / {expr.q}")
             if not (isinstance(expr, sympy.Pow) and expr.args[1] == _HALF):
-                return Piece(repr(nearest_float(expr)))
+                return Piece(_decimal(expr))
         return self._expr(expr, whole=False)
 
     def setting(self, value: sympy.Expr | bool) -> Piece:
@@ -97,7 +97,7 @@ class Sizes:
             case sympy.Symbol():
                 return Piece(self._symbol(expr))
             case sympy.core.numbers.Pi():
-                return Piece(repr(nearest_float(expr)))
+                return Piece(_decimal(expr))
             case sympy.Integer():
                 return Piece(str(expr))
             case sympy.floor(args=(body,)):
@@ -183,6 +183,11 @@ class Sizes:
         if symbol in known:
             return str(known[symbol])
         raise CannotSpell(f"nothing that is given says how large {symbol} is; say it: {symbol} = 4")
+
+
+def _decimal(expr: sympy.Expr) -> str:
+    """The nearest float of a number, its exponent without a plus or a zero ahead: 1e-6."""
+    return re.sub(r"e\+?(-?)0*", r"e\1", repr(nearest_float(expr)))
 
 
 def _sum(code: Piece, terms: Sequence[sympy.Expr], spelled: Callable[[sympy.Expr], Piece]) -> Piece:

@@ -27,7 +27,9 @@ SHARED: dict[str, tuple[Any, ...]] = {
     "softmax_off_by_one": (X,),
     "softmax_with_sink": (X, Y[0, :, :1]),
     "sparsemax": (X,),
+    "entmax15": (2 * X,),
     "hardmax": (np.round(X),),
+    "top_k": (np.round(X), 2),
     "sigmoid": (50 * X,),
     "elu1": (X,),
     "erf": (X,),
@@ -47,6 +49,16 @@ def _threshold(x: Any) -> Any:
     for _ in range(60):
         middle = (low + high) / 2
         above = np.maximum(x - middle, 0).sum(-1, keepdims=True) > 1
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return low
+
+
+def _threshold_of_squares(x: Any) -> Any:
+    """τ of entmax15 by halving: Σ max(0, x − τ)² = 1."""
+    low, high = x.max(-1, keepdims=True) - 1, x.max(-1, keepdims=True)
+    for _ in range(60):
+        middle = (low + high) / 2
+        above = (np.maximum(x - middle, 0) ** 2).sum(-1, keepdims=True) > 1
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     return low
 
@@ -86,6 +98,7 @@ ALONE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "row_all": (lambda x: x.all(-1, keepdims=True), (TRUTH,)),
     "row_any": (lambda x: x.any(-1, keepdims=True), (TRUTH,)),
     "threshold": (_threshold, (X,)),
+    "threshold_of_squares": (_threshold_of_squares, (X,)),
     "repeat": (np.repeat, (X, 2, -2)),
     "join": (np.concatenate, ([X, Y], -1)),
     "both": (np.logical_and, (TRUTH, Y > 0)),

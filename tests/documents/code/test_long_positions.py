@@ -77,11 +77,14 @@ SCHEMES: Mapping[str, Mapping[str, Any]] = {
     "sinusoids of distances": {"source": "self", "cache": True, "score": "transformer-xl"},
 }
 
+#: What is given or learned, which no position is needed for.
+_NOT_MADE = ("given", "learned")
+
 #: The named variants that have positions.
 NAMED = tuple(
     row.name
     for row in VARIANTS
-    if any(choice and choice[0] != "learned" for choice in (row.spec.positions, row.spec.bias))
+    if any(choice and choice[0] not in _NOT_MADE for choice in (row.spec.positions, row.spec.bias))
     or row.spec.score in ("shaw", "transformer-xl")
 )
 
