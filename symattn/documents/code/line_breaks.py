@@ -70,10 +70,7 @@ def fitted(code: str, style: Style, indent: str = "", *, broken: bool = False) -
     if start is None:
         return _conditions(code, style, indent)
     if several and len(indent) + start >= style.width:
-        first, second = several
-        before = code.partition(" = ")[0]
-        *lines, last = fitted(f"{before} = {first}", style, indent, broken=True)
-        return [*lines, f"{last} {second}"]
+        return _first_broken(code, several, style, indent)
     head, body = code[: start + 1], code[start + 1 : len(code) - len(tail) - 1]
     closing = _CLOSING[code[start]] + tail
     if style.tall:
@@ -128,6 +125,14 @@ def _in_brackets(code: str, operands: list[str], style: Style, indent: str) -> l
     whole = len(inside) + len(body) <= style.width
     lines = [body] if whole else operands
     return [f"{indent}{name} = (", *(inside + line for line in lines), f"{indent})"]
+
+
+def _first_broken(code: str, operands: list[str], style: Style, indent: str) -> list[str]:
+    """Two operands in brackets, of which the second fits beside the end of the first."""
+    first, second = operands
+    name = code.partition(" = ")[0]
+    *lines, last = fitted(f"{name} = {first}", style, indent, broken=True)
+    return [*lines, f"{last} {second}"]
 
 
 def _conditions(code: str, style: Style, indent: str) -> list[str]:
