@@ -50,7 +50,7 @@ def place() -> Iterator[Place]:
 @pytest.mark.filterwarnings("ignore")  # of docutils and Sphinx, whose doors stay open
 def test_nothing_is_found_at_a_door(name: str, place: Place) -> None:
     target = TARGETS[name]
-    outcomes = set()
+    outcomes: set[str] = set()
     for number in range(8 * COUNTS[name]):
         if number >= COUNTS[name] and len(outcomes) > 1 and outcomes & {"done", "wrong"}:
             break  # what is drawn changes with the variants that there are
