@@ -83,6 +83,7 @@ def test_every_option_of_derive_is_told_once_with_a_command_that_runs(
         "[attention]\nbatch = 2\n[given]\n"
         "Q = [[[1]], [[2]]]\nK = [[[1]], [[2]]]\nV = [[[3]], [[4]]]\n"
     )
+    (tmp_path / "mine.py").write_text("def attention(q, k, v):\n    return q @ k.T @ v\n")
     monkeypatch.chdir(tmp_path)
     for name, command in rows:
         assert name in command
