@@ -80,7 +80,7 @@ class OfRows(Defined):
 
     def _spell(self, speller: Speller) -> Tree:
         eps, name = self.eps, t.Ident("eps", roman=True)
-        value = speller.matrix(eps) if isinstance(eps, MatrixExpr) else _short(eps, speller)
+        value = speller.meaning(eps)
         extra = [] if eps == 0 else [t.equation(name, (t.EQUALS, value))]
         return t.call(t.Ident(self.word, roman=True), speller.matrix(self.matrix), *extra)
 
@@ -89,14 +89,6 @@ class OfRows(Defined):
         if isinstance(self.eps, MatrixExpr):
             return PlusVector(numbers, self.eps)
         return numbers if self.eps == 0 else sympy.MatAdd(numbers, Filled(*numbers.shape, self.eps))
-
-
-def _short(eps: sympy.Expr, speller: Speller) -> Tree:
-    """10^−5 for 1/100000, which is easier to read."""
-    digits = str(eps.q) if isinstance(eps, sympy.Rational) and eps.p == 1 else ""
-    if len(digits) > 4 and digits.rstrip("0") == "1":
-        return t.power(t.Num("10"), t.row(t.MINUS, t.Num(str(len(digits) - 1))))
-    return speller.scalar(eps)
 
 
 class RootMeanSquare(OfRows):

@@ -111,13 +111,16 @@ class Speller:
         return self.listed(map(self.index, sorted(places, key=int)), "{}")
 
     def rational(self, value: sympy.Rational) -> Tree:
-        """A decimal where it ends within the digits asked for, else a fraction."""
+        """A decimal where it ends within the digits asked for, else a fraction, or 10^−5."""
         if value < 0:
             return t.row(t.MINUS, self.rational(-value))
         decimal = None if self.fractions else self.ending(value)
         if decimal is not None or value.q == 1:
             return number(decimal or str(value))
-        return t.Frac(number(str(value.p)), number(str(value.q)))
+        below = str(value.q)
+        if value.p == 1 and len(below) > 4 and below.rstrip("0") == "1":
+            return t.power(t.Num("10"), t.row(t.MINUS, t.Num(str(len(below) - 1))))
+        return t.Frac(number(str(value.p)), number(below))
 
     def ending(self, value: sympy.Rational) -> str | None:
         """A rational as a decimal that ends within the digits asked for, if it does."""
