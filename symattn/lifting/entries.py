@@ -18,10 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from symattn.lifting.limits import LIMITS
 from symattn.lifting.said import Unsaid
-
-#: The most operations of a program that are recorded.
-_MOST = 200_000
 
 _BRANCH = "a branch depends on the numbers; use np.where or np.maximum"
 
@@ -47,8 +45,8 @@ class Tape:
         said = (name, *(_said(one) for one in arguments))
         key = tuple((type(one) is int, one) for one in said)
         if key not in self.places:
-            if len(self.operations) >= _MOST:
-                raise Unsaid(f"more than {_MOST:,} operations; give smaller sizes")
+            if len(self.operations) >= LIMITS.operations:
+                raise Unsaid(f"more than {LIMITS.operations:,} operations; give smaller sizes")
             self.places[key] = len(self.operations)
             self.operations.append(said)
         return Entry(self, self.places[key])
