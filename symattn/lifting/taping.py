@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symattn.errors import SymattnError
-from symattn.lifting.entries import Entries, Entry, Tape, entries, seen_by
+from symattn.lifting.entries import Entries, Tape, Taped, entries, seen_by
 from symattn.lifting.graphs import of_jax, of_torch
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.recorded import place_in, quiet
@@ -103,5 +103,5 @@ def _flat(value: Any) -> tuple[list[int], list[Any]]:
     array = np.asarray(value.view(np.ndarray) if isinstance(value, Entries) else value, object)
     if array.size > LIMITS.returned:
         raise SymattnError(f"it returns {array.size:,} numbers; {LIMITS.returned:,} are the most")
-    said = [one.place if isinstance(one, Entry) else float(one) for one in array.flat]
+    said = [one.place if isinstance(one, Taped) else float(one) for one in array.flat]
     return [*array.shape], said
