@@ -12,22 +12,22 @@ from symattn.attention.builder import Builder, Choice, Line
 from symattn.attention.norms import norm_lines
 from symattn.nodes import operators
 from symattn.nodes.base import shape_of
-from symattn.nodes.entrywise import Entrywise, Exponential
+from symattn.nodes.entrywise import function_of
 from symattn.nodes.heads import Concat, HeadSum
-from symattn.nodes.lines import Filled, LineProduct
+from symattn.nodes.lines import LineProduct
 from symattn.step import HEAD
 
 
 def _sigmoid(x: MatrixExpr) -> MatrixExpr:
-    return Entrywise(x, "σ")
+    return function_of("σ", x)
 
 
 def _silu(x: MatrixExpr) -> MatrixExpr:
-    return sympy.HadamardProduct(x, Entrywise(x, "σ"))
+    return operators.entry_by_entry("∘", x, _sigmoid(x))
 
 
 def _softplus(x: MatrixExpr) -> MatrixExpr:
-    return Entrywise(sympy.MatAdd(Filled(*shape_of(x), 1), Exponential(x)), "ln")
+    return function_of("ln", operators.plus([sympy.S.One, function_of("exp", x)]))
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,18 @@ from symattn.nodes.arguments import Setting
 from symattn.nodes.arguments import whole as size
 from symattn.nodes.base import shape_of
 from symattn.nodes.defined import COLUMN_NUMBER, ROW_NUMBER, Counted, WherePlaced
-from symattn.nodes.entrywise import EntryQuotient, Entrywise
+from symattn.nodes.entrywise import function_of
 from symattn.nodes.heads import Stacked
-from symattn.nodes.lines import Filled, Spread
+from symattn.nodes.operators import (
+    entry_by_entry,
+    filling,
+    multiple,
+    negative,
+    over,
+    plus,
+    times,
+)
 from symattn.nodes.positions import Frequencies, Turned
-from symattn.nodes.scale import Quotient
 
 #: How the pairs are shared out among the axes of positions: one block after the other, with the
 #: frequencies of all pairs (Qwen2-VL) or with those of a block of its own for each axis (its
@@ -91,7 +98,6 @@ _KEYS: Mapping[str, Reader] = {
 }
 
 _ALWAYS = ("rope_theta", "mrope_section", "mrope_interleaved")
-_LENGTHS = ("original_max_position_embeddings", "max_position_embeddings")
 _ATTENTION = ("attention_factor", "factor", "max_position_embeddings")
 
 #: The keys that each type of scaling needs, and those that it may have.
@@ -276,6 +282,10 @@ class Rope:
         usual = self.scaling.get("rope_theta", 10000)
         return read_number(self.options.get("base", usual), "positions: base")
 
+    def frequencies(self, dims: sympy.Expr) -> MatrixExpr:
+        """Those of as many columns, θ_t = base^(−2t/dims)."""
+        return Frequencies(dims, self.base)
+
     @property
     def axes(self) -> int:
         """How many positions a token has."""
@@ -344,13 +354,12 @@ def frequencies(b: Builder) -> MatrixExpr:
     """θ_t = base^(−2t/d); of each axis anew, or by turns, where the layout says so."""
     rope = Rope(b)
     if rope.layout == "restarted":
-        parts = [Frequencies(2 * pairs, rope.base) for pairs in rope.sections]
+        parts = [rope.frequencies(2 * pairs) for pairs in rope.sections]
     elif rope.layout == "alternating":
-        own = Frequencies(rope.dims / rope.axes, rope.base)
-        shifts = [rope.base ** (-2 * k / rope.dims) for k in range(rope.axes)]
-        parts = [own if k == 0 else sympy.MatMul(by, own) for k, by in enumerate(shifts)]
+        own = rope.frequencies(rope.dims / rope.axes)
+        parts = [multiple(rope.base ** (-2 * k / rope.dims), own) for k in range(rope.axes)]
     else:
-        return Frequencies(rope.dims, rope.base)
+        return rope.frequencies(rope.dims)
     return reduce(lambda one, other: Stacked(one, other, 1), parts)
 
 
@@ -367,7 +376,7 @@ def kept(b: Builder) -> MatrixExpr:
     """The share of a frequency that is not divided: min(1, max(0, ramp))."""
     rope = Rope(b)
     ramp = _by_columns(rope) if _in_columns(rope) else _by_rotations(rope, b.first("frequencies"))
-    return Entrywise(Entrywise(ramp, "max0"), "min1")
+    return function_of("min1", function_of("max0", ramp))
 
 
 def _in_columns(rope: Rope) -> bool:
@@ -380,16 +389,15 @@ def _by_rotations(rope: Rope, theta: MatrixExpr) -> MatrixExpr:
         low, high = rope.scaling["low_freq_factor"], rope.scaling["high_freq_factor"]
     else:
         low, high = rope.betas
-    turns = sympy.MatMul(rope.original / (2 * sympy.pi), theta)
-    return Quotient(sympy.MatAdd(turns, Filled(*shape_of(theta), -low)), high - low)
+    turns = times([rope.original / (2 * sympy.pi), theta])
+    return over(plus([turns, -low]), high - low)
 
 
 def _by_columns(rope: Rope) -> MatrixExpr:
     """(high − t)/(high − low), t from 0: YaRN as its authors' code and transformers have it."""
     low, high = _bounds(rope)
     places = Counted(1, rope.dims / 2, COLUMN_NUMBER - 1)
-    falling = sympy.MatAdd(Filled(1, rope.dims / 2, high), sympy.MatMul(-1, places))
-    return Quotient(falling, high - low)
+    return over(plus([high, negative(places)]), high - low)
 
 
 def _bounds(rope: Rope) -> tuple[sympy.Expr, sympy.Expr]:
@@ -416,25 +424,23 @@ def _bounds(rope: Rope) -> tuple[sympy.Expr, sympy.Expr]:
 def scaled(b: Builder) -> MatrixExpr:
     """The frequencies as the scaling makes them."""
     rope, theta = Rope(b), b.first("frequencies")
-    divided = theta if rope.factor == 1 else Quotient(theta, rope.factor)
+    divided = theta if rope.factor == 1 else over(theta, rope.factor)
     match rope.kind:
         case "llama3" | "yarn":
             share = b.first("kept_share")
-            rest = sympy.MatAdd(Filled(*shape_of(theta), 1), sympy.MatMul(-1, share))
-            return sympy.MatAdd(
-                sympy.HadamardProduct(share, theta), sympy.HadamardProduct(rest, divided)
-            )
+            rest = plus([1, negative(share)])
+            return plus([entry_by_entry("∘", share, theta), entry_by_entry("∘", rest, divided)])
         case "longrope":
-            return EntryQuotient(theta, b.first("divisors"))
+            return entry_by_entry("⊘", theta, b.first("divisors"))
         case "proportional":
             turning = sympy.floor(rope.scaling["partial_rotary_factor"] * rope.dims / 2)
             test = sympy.Le(COLUMN_NUMBER, turning)
-            return WherePlaced(divided, Filled(*shape_of(theta), 0), test)
+            return WherePlaced.or_zero(divided, test)
         case "dynamic":
             length = sympy.Max(rope.length, rope.original)
             longer = rope.factor * length / rope.original - (rope.factor - 1)
             slower = Frequencies(rope.dims, longer ** (rope.dims / (rope.dims - 2)))
-            return sympy.HadamardProduct(theta, slower)
+            return entry_by_entry("∘", theta, slower)
     return divided
 
 
@@ -442,7 +448,7 @@ def of_axes(b: Builder) -> MatrixExpr:
     """The frequency of each pair in the row of its axis, and 0 in the others."""
     rope, row = Rope(b), b.first("one_axis")
     test = _interleaved(rope.sections) if rope.layout == "interleaved" else _blocks(rope.sections)
-    return WherePlaced(Spread(row, rope.axes, 0), Filled(rope.axes, shape_of(row)[1], 0), test)
+    return WherePlaced.or_zero(filling(row, (rope.axes, shape_of(row)[1])), test)
 
 
 def _blocks(sections: Sequence[int]) -> sympy.Basic:
@@ -499,8 +505,7 @@ def _turned(b: Builder, matrix: MatrixExpr, which: str) -> MatrixExpr:
         cos, sin = (b.first(f"{which}_{wave}") for wave in ("cos", "sin"))
     else:
         angles, factor = b.first(f"{which}_angles"), rope.attention_factor
-        waves = (Entrywise(angles, name) for name in ("cos", "sin"))
-        cos, sin = (wave if factor == 1 else sympy.MatMul(factor, wave) for wave in waves)
+        cos, sin = (multiple(factor, function_of(wave, angles)) for wave in ("cos", "sin"))
     last = rope.options.get("part") == "last"
     first = shape_of(matrix)[1] - rope.dims if last else 0
     return Turned(matrix, cos, sin, pairing=rope.options.get("pairing", "interleaved"), first=first)

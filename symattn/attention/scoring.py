@@ -17,7 +17,7 @@ from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.entrywise import Exponential, Features, SoftCap
 from symattn.nodes.heads import Head, head_of
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum, UnitVectors
-from symattn.nodes.masks import Allowed, Masked, TopK, VisibleScores, mask_of, reason_of
+from symattn.nodes.masks import Allowed, Masked, TopK, mask_of, reason_of
 from symattn.nodes.normalise import NORMALISERS, Normaliser, RowMax
 from symattn.nodes.positions import Sinusoidal
 from symattn.nodes.relative import ClippedShift, RelativeShift
@@ -408,7 +408,7 @@ BIASES: Mapping[str, Choice] = {
 
 
 def _masked(b: Builder) -> None:
-    logits, additive = b.first("logits"), NORMALISERS[b.plan.normaliser].additive_mask
+    logits, normaliser = b.first("logits"), NORMALISERS[b.plan.normaliser]
     masks = [(name, value) for name, value in b.plan.mask if name not in KEY_CHOICES]
     parts = [_mask(b, name, value) for name, value in masks]
     if not parts:
@@ -421,11 +421,9 @@ def _masked(b: Builder) -> None:
         total = b.step("mask", total, reason_of(total), source, kind=kind)
     why = "The entries of {M} are added to the scores. " if given else ""
     why += "A score of {−∞} gets weight 0, so a masked-out key has no effect."
-    if additive:
-        b.step("masked", Masked(logits, total), why)
-    else:
+    if not normaliser.additive_mask:
         why = "A masked score is set to 0, so a masked-out key has no effect."
-        b.step("masked", VisibleScores(logits, total), why)
+    b.step("masked", normaliser.masked(logits, total), why)
     return _selected(b, [total])
 
 
@@ -435,14 +433,15 @@ def _selected(b: Builder, masks: list[MatrixExpr]) -> None:
         return
     (name, count), scores = b.plan.key_choice, b.first("logits")
     by = b.first(KEY_CHOICES[name])
-    additive = NORMALISERS[b.plan.normaliser].additive_mask
-    if masks and (by != scores or not additive):  # masked scores may be 0, and are no choice
+    normaliser = NORMALISERS[b.plan.normaliser]
+    # masked scores may be 0, and are no choice
+    if masks and (by != scores or not normaliser.additive_mask):
         by = Masked(by, *masks)
     why = "" if name == "top-k" else "The keys with the largest index scores are kept, no others."
     source = "" if name == "top-k" else "DeepSeek-AI, DeepSeek-V3.2 (2025), section 2.1"
     kind = QUERY if by.has(Head) else SHARED
     choice = b.step("choice", TopK(by, count), why, source, kind=kind)
-    b.step("selected", (Masked if additive else VisibleScores)(scores, choice))
+    b.step("selected", normaliser.masked(scores, choice))
 
 
 def _mask(b: Builder, name: str, value: Setting) -> MatrixExpr:

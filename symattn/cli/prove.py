@@ -40,9 +40,6 @@ _LETTER = re.compile(rf"\s*({_NAME})\s*")
 _OF_A_LETTER = ("positive", "permuting", "orthogonal", "symmetric")
 _ASSUMED = ("where", *_OF_A_LETTER, "shapes", "sizes")
 
-#: The seconds that a function may take, where none are said.
-_SECONDS = 120.0
-
 #: What is said of two attentions from files.
 _NUMBERLESS = "the letters stand for all matrices; the numbers in a file take no part"
 
@@ -208,6 +205,7 @@ class Request:
 def _of_program(asked: Request) -> Status:
     """Whether a function of a file is an attention."""
     from symattn.cli.attentions import attention_meant
+    from symattn.lifting.limits import LIMITS
     from symattn.lifting.proving import prove_program
     from symattn.lifting.report import proven_data, proven_document
     from symattn.verifying.subject import Wanted
@@ -220,7 +218,7 @@ def _of_program(asked: Request) -> Status:
     wanted = Wanted(attention_meant(asked.other), attention=f"{asked.other} attention")
     sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
     assert asked.name is not None
-    found = prove_program(asked.name, wanted, sizes, seconds=asked_seconds() or _SECONDS)
+    found = prove_program(asked.name, wanted, sizes, seconds=asked_seconds() or LIMITS.proven)
     if out.form == "json":
         out.put_data(proven_data(found))
     else:

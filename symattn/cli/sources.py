@@ -38,9 +38,6 @@ InFile: TypeAlias = Callable[[], AbstractContextManager[None]]
 #: What is said of numbers that nobody gave.
 _EXAMPLE = "The numbers are a small example."
 
-#: The seconds that a program may take, where none are said.
-_SECONDS = 60.0
-
 #: Python that makes what is shown; a notebook begins with it.
 _OF_EQUATIONS = "import symattn\n\nderivation = symattn.derivation({text!r}{base})"
 _OF_VARIANT = 'from symattn import variant\n\nderivation = variant("{name}").derivation()'
@@ -111,8 +108,9 @@ def _of_program(request: Request, notation: Notation) -> list[Job]:
     """The derivation of what a function of a file computes."""
     from symattn.cli.limits import asked_seconds
     from symattn.lifting.lift import lift
+    from symattn.lifting.limits import LIMITS
 
-    lifted = lift(request.source, request.shapes, seconds=asked_seconds() or _SECONDS)
+    lifted = lift(request.source, request.shapes, seconds=asked_seconds() or LIMITS.derived)
     own = lifted.equations
     jobs = _of_equations(own, request, notation, _OF_EQUATIONS.format(text=own.text, base=""))
     return [replace(job, notes=[*job.notes, lifted.note]) for job in jobs]

@@ -201,9 +201,7 @@ class _Matrices(_Numbers):
             case sympy.Inverse(arg=inner):
                 return f"{self._atom(self.matrix(inner))}^-1", _ATOM
             case sympy.MatAdd():
-                ones = sympy.OneMatrix(*expr.shape)
-                parts = [("1", _ATOM) if one == ones else self.matrix(one) for one in expr.args]
-                return self._sum(parts)
+                return self._terms(expr)
             case sympy.MatMul():
                 return self._product(expr)
             case sympy.HadamardProduct():
@@ -213,13 +211,22 @@ class _Matrices(_Numbers):
                 rows = (map(self._text, row) for row in expr._blocks())
                 return f"[{'; '.join(map(', '.join, rows))}]", _ATOM
             case Concat(args=(body, index, count, axis)) if axis == 1 and index == HEAD:
-                index = "g" if count == self.counts[1] != self.counts[0] else "h"
-                return f"concat_{index}({replace(self, own=index)._text(body)})", _ATOM
+                return self._concatenated(body, count)
             case LineProduct():
                 return self._by_lines(expr)
             case Node():
                 return self._phrased(expr, self.matrix, self._joined)
         raise self._unknown(expr)
+
+    def _terms(self, expr: sympy.MatAdd) -> Written:
+        """A sum, in which 1 is a matrix of ones."""
+        ones = sympy.OneMatrix(*expr.shape)
+        return self._sum([("1", _ATOM) if one == ones else self.matrix(one) for one in expr.args])
+
+    def _concatenated(self, body: MatrixExpr, count: sympy.Expr) -> Written:
+        """The heads, or the groups, side by side."""
+        index = "g" if count == self.counts[1] != self.counts[0] else "h"
+        return f"concat_{index}({replace(self, own=index)._text(body)})", _ATOM
 
     def _by_lines(self, expr: LineProduct) -> Written:
         """A norm and its gain, diag(r) A, or A diag(r)."""

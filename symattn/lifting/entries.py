@@ -1,7 +1,7 @@
 """Arrays of NumPy whose entries record what is done to them, at given sizes.
 
 Loops, slices and what is written into arrays are Python's and NumPy's own: an array holds objects,
-and each is a number that is known, or the place of an operation on a tape (`Entry`). A tape is
+and each is a number that is known, or the place of an operation on a tape (`Taped`). A tape is
 plain data, which is read elsewhere (`proving`). A branch that depends on an entry is refused.
 """
 
@@ -18,10 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from symattn.lifting.limits import LIMITS
 from symattn.lifting.said import Unsaid
-
-#: The most operations of a program that are recorded.
-_MOST = 200_000
 
 _BRANCH = "a branch depends on the numbers; use np.where or np.maximum"
 
@@ -41,32 +39,32 @@ class Tape:
         self.refused = why
         return Unsaid(why)
 
-    def entry(self, *operation: Any) -> Entry:
+    def entry(self, *operation: Any) -> Taped:
         """The entry of an operation; the same for the same one."""
         name, *arguments = operation
         said = (name, *(_said(one) for one in arguments))
         key = tuple((type(one) is int, one) for one in said)
         if key not in self.places:
-            if len(self.operations) >= _MOST:
-                raise Unsaid(f"more than {_MOST:,} operations; give smaller sizes")
+            if len(self.operations) >= LIMITS.operations:
+                raise Unsaid(f"more than {LIMITS.operations:,} operations; give smaller sizes")
             self.places[key] = len(self.operations)
             self.operations.append(said)
-        return Entry(self, self.places[key])
+        return Taped(self, self.places[key])
 
 
 def _said(value: Any) -> Any:
     """An argument of an operation: a place, a number, or the name of a letter."""
-    if isinstance(value, Entry):
+    if isinstance(value, Taped):
         return value.place
     return value if isinstance(value, str) else float(value)
 
 
 def _number(value: Any) -> float | None:
     """A number that is known; None for an entry."""
-    return None if isinstance(value, Entry) else float(value)
+    return None if isinstance(value, Taped) else float(value)
 
 
-class Entry:
+class Taped:
     """A number that a program computes."""
 
     __slots__ = ("place", "tape")
@@ -100,7 +98,7 @@ class Entry:
         return self
 
     def __pow__(self, exponent: Any) -> Any:
-        if isinstance(exponent, Entry):
+        if isinstance(exponent, Taped):
             raise Unsaid("a power whose exponent is no number")
         return self if exponent == 1 else self.tape.entry("pow", self, float(exponent))
 
@@ -142,7 +140,7 @@ class Entry:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **more: Any) -> Any:
         return of_ufunc(ufunc, method, inputs, more)
 
-    def item(self) -> Entry:
+    def item(self) -> Taped:
         """Itself, as of an array of one entry."""
         return self
 
@@ -152,7 +150,7 @@ class Condition:
 
     def __init__(self, sign: str, left: Any, right: Any) -> None:
         self.sign, self.left, self.right = sign, left, right
-        self.tape: Tape = (left if isinstance(left, Entry) else right).tape
+        self.tape: Tape = (left if isinstance(left, Taped) else right).tape
 
     def __bool__(self) -> bool:
         raise self.tape.refuse(_BRANCH)
@@ -188,7 +186,7 @@ def _compared(sign: str, one: Any, other: Any) -> Any:
     """A comparison: an entry is above −∞ and below ∞."""
     if isinstance(other, np.ndarray):
         return NotImplemented
-    number = None if isinstance(other, Entry) else float(other)
+    number = None if isinstance(other, Taped) else float(other)
     if number is not None and math.isinf(number):
         return {"==": False, "!=": True}.get(sign, (number < 0) == (sign in (">", ">=")))
     return Condition(sign, one, other)
@@ -222,7 +220,7 @@ def _function(name: str, number: Callable[[float], float]) -> Callable[[Any], An
     """A function of one entry, or of a number that is known."""
 
     def of(x: Any) -> Any:
-        return x.tape.entry(name, x) if isinstance(x, Entry) else float(number(x))
+        return x.tape.entry(name, x) if isinstance(x, Taped) else float(number(x))
 
     return of
 
@@ -230,7 +228,7 @@ def _function(name: str, number: Callable[[float], float]) -> Callable[[Any], An
 def _is(answer: bool) -> Callable[[str], Callable[[Any], Any]]:
     def made(name: str) -> Callable[[Any], Any]:
         function = getattr(np, name)
-        return lambda x: answer if isinstance(x, Entry) else bool(function(x))
+        return lambda x: answer if isinstance(x, Taped) else bool(function(x))
 
     return made
 
@@ -250,7 +248,7 @@ def _chosen(condition: Any, one: Any, other: Any) -> Any:
         left, right, sign = right, left, sign.replace("<", ">")
     elif sign == "!=":
         one, other, sign = other, one, "=="
-    tape = left.tape if isinstance(left, Entry) else right.tape
+    tape = left.tape if isinstance(left, Taped) else right.tape
     if sign == "==":
         return tape.entry("equal", left, right, one, other)
     if _same(one, left) and _same(other, right):
@@ -261,9 +259,9 @@ def _chosen(condition: Any, one: Any, other: Any) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, Entry) and isinstance(other, Entry):
+    if isinstance(one, Taped) and isinstance(other, Taped):
         return one.place == other.place
-    return not isinstance(one, Entry) and not isinstance(other, Entry) and one == other
+    return not isinstance(one, Taped) and not isinstance(other, Taped) and one == other
 
 
 def _both(one: Any, other: Any) -> Any:
@@ -286,10 +284,10 @@ def _either(one: Any, other: Any) -> Any:
 
 def _logaddexp(one: Any, other: Any) -> Any:
     if -math.inf in (
-        one if not isinstance(one, Entry) else 0,
-        other if not isinstance(other, Entry) else 0,
+        one if not isinstance(one, Taped) else 0,
+        other if not isinstance(other, Taped) else 0,
     ):
-        return other if not isinstance(one, Entry) else one
+        return other if not isinstance(one, Taped) else one
     exp = _UFUNCS["exp"]
     return _UFUNCS["log"](exp(one) + exp(other))
 
@@ -353,7 +351,7 @@ class Entries(np.ndarray[Any, Any]):
 
     def astype(self, dtype: Any, *args: Any, **more: Any) -> Any:
         """A copy of real numbers, whatever their dtype; known ones may become others."""
-        if np.dtype(dtype).kind == "f" or any(isinstance(one, Entry) for one in self.flat):
+        if np.dtype(dtype).kind == "f" or any(isinstance(one, Taped) for one in self.flat):
             return self.copy()
         return self.view(np.ndarray).astype(dtype)
 
@@ -425,7 +423,7 @@ def of_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], more: Mapping[
 
 
 def _objects(value: Any) -> Any:
-    if isinstance(value, Entry | Condition):
+    if isinstance(value, Taped | Condition):
         box = np.empty((), object)
         box[()] = value
         return box
@@ -511,7 +509,7 @@ def _clip(array: Any, low: Any = None, high: Any = None, **more: Any) -> Any:
 
 def _nan_to_num(array: Any, *args: Any, **more: Any) -> Any:
     array = _objects(array)
-    if any(not isinstance(one, Entry) and not math.isfinite(one) for one in array.flat):
+    if any(not isinstance(one, Taped) and not math.isfinite(one) for one in array.flat):
         raise Unsaid("np.nan_to_num of what is none, or not finite")
     return array
 
@@ -548,8 +546,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "einsum": _einsum,
     "norm": _norm,
     "nan_to_num": _nan_to_num,
-    "isneginf": np.frompyfunc(lambda x: False if isinstance(x, Entry) else x == -math.inf, 1, 1),
-    "isposinf": np.frompyfunc(lambda x: False if isinstance(x, Entry) else x == math.inf, 1, 1),
+    "isneginf": np.frompyfunc(lambda x: False if isinstance(x, Taped) else x == -math.inf, 1, 1),
+    "isposinf": np.frompyfunc(lambda x: False if isinstance(x, Taped) else x == math.inf, 1, 1),
     "real": lambda x: x,
 }  # fmt: skip
 
@@ -577,7 +575,7 @@ def _made(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _array(value: Any, *args: Any, **more: Any) -> Any:
     """``np.array`` and its like: what holds entries records."""
-    if isinstance(value, Entries | Entry):
+    if isinstance(value, Entries | Taped):
         return entries(_bare(value)).copy()
     found = (
         np.array(_bare(value), *args, **more)
@@ -594,7 +592,7 @@ def _same_array(value: Any, *args: Any, **more: Any) -> Any:
 def _holds(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_holds, value))
-    return isinstance(value, Entries | Entry)
+    return isinstance(value, Entries | Taped)
 
 
 def _finfo(dtype: Any) -> Any:
@@ -615,7 +613,7 @@ class Module(types.ModuleType):
 
 def _of_math(name: str) -> Callable[..., Any]:
     function, own = getattr(math, name), _UFUNCS["absolute" if name == "fabs" else name]
-    return lambda *args: own(*args) if any(isinstance(x, Entry) for x in args) else function(*args)
+    return lambda *args: own(*args) if any(isinstance(x, Taped) for x in args) else function(*args)
 
 
 _MADE = ("zeros", "empty", "full", "ones", "zeros_like", "empty_like", "ones_like", "full_like")
@@ -640,7 +638,7 @@ MATH = Module(
 def _largest_of(*args: Any, **more: Any) -> Any:
     """``max`` of Python's."""
     listed = [*args] if len(args) > 1 else [*args[0]]
-    if not any(isinstance(one, Entry) for one in listed):
+    if not any(isinstance(one, Taped) for one in listed):
         return builtins.max(*args, **more)
     out = listed[0]
     for one in listed[1:]:
@@ -649,7 +647,7 @@ def _largest_of(*args: Any, **more: Any) -> Any:
 
 
 def _float(value: Any = 0.0) -> Any:
-    return value if isinstance(value, Entry) else float(value)
+    return value if isinstance(value, Taped) else float(value)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from symattn.errors import SymattnError, quote
 from symattn.isolation import Limits, Run, here, within
 from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
+from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST, TRIAL
 from symattn.lifting.recording import Asked, Target, arguments, ran, recorded
 from symattn.verifying.loading import Ended
@@ -28,9 +29,6 @@ from symattn.verifying.subject import canonical_name
 
 #: The sizes at which a result is held against the function's own, beside those of the run.
 _OTHERS = ((3, 4, 2, 5, 6, 7, 8, 9, 10, 11), (6, 5, 4, 3, 2, 7, 9, 8, 3, 4))
-
-#: How far numbers may lie from one another, beside the largest of them.
-_NEAR = 1e-9
 
 _SIZES = re.compile(r'"([^"]*)"|\'([^\']*)\'')
 
@@ -62,7 +60,7 @@ def lift(
     shapes: Mapping[str, Sequence[str]] | None = None,
     *,
     letters: Mapping[str, str] | None = None,
-    seconds: float | None = 60.0,
+    seconds: float | None = LIMITS.derived,
     memory: int | None = 4096,
 ) -> Lifted:
     """The equations of a function of NumPy, or of one of a file, ``"module.py:function"``.
@@ -182,7 +180,7 @@ def _hold(name: str, evaluation: Evaluation, letter: str, numbers: Any, asked: A
         raise SymattnError(f"{name}: at {sizes} it returns another shape than what was recorded")
     with np.errstate(invalid="ignore"):
         own = np.where((own <= LOWEST) & np.isneginf(here), -np.inf, own)
-        bound = _NEAR * max(1.0, float(np.max(np.abs(here[np.isfinite(here)]), initial=0)))
+        bound = LIMITS.near * max(1.0, float(np.max(np.abs(here[np.isfinite(here)]), initial=0)))
         near = (np.abs(own - here) <= bound) | (own == here)
     if not near.all():
         raise SymattnError(

@@ -30,6 +30,7 @@ from symattn.errors import SymattnError
 from symattn.isolation import Run
 from symattn.lifting import terms
 from symattn.lifting.lift import asked_of, lift, running
+from symattn.lifting.limits import LIMITS
 from symattn.lifting.recording import Target, whole_numbers
 from symattn.lifting.taping import Taping, taped
 from symattn.lifting.terms import Term, Unknown, term
@@ -54,12 +55,6 @@ _SIZES: Mapping[str, int] = {
     "n": 3, "m": 4, "d_k": 2, "d_v": 3, "d_model": 4, "d_mem": 3, "d_r": 2, "d_out": 3,
     "p": 2, "h": 2, "g": 2,
 }  # fmt: skip
-
-#: The largest whole number in a program that is taken for all sizes.
-_MOST_WHOLE = 8
-
-#: How far the numbers of a tape may lie from the function's own, beside the largest of them.
-_NEAR = 1e-9
 
 
 class Differing(SymattnError):
@@ -115,7 +110,7 @@ def prove_program(
     wanted: Wanted,
     sizes: Mapping[str, int] | None = None,
     *,
-    seconds: float | None = 120.0,
+    seconds: float | None = LIMITS.proven,
     memory: int | None = 4096,
 ) -> Proven:
     """Whether a function is the attention that is wanted, for all inputs.
@@ -179,7 +174,7 @@ def _is_for_all(run: Run, target: Target, name: str) -> bool:
     Up to 133 tokens were; a block of 8 times 8 is one of 64.
     """
     most = json.loads(asked_of(run, whole_numbers, target, name))
-    return bool(most <= _MOST_WHOLE)
+    return bool(most <= LIMITS.whole)
 
 
 def _for_all(
@@ -292,7 +287,7 @@ def _by_name(ids: Mapping[str, Array], numbers: Mapping[str, Array]) -> dict[int
 def _near(one: Array, other: Array, rounding: float = 0.0) -> Array:
     """Whether numbers are the same but for rounding, of which there may be a few hundred."""
     finite = np.abs(other[np.isfinite(other)])
-    bound = max(_NEAR, 256 * rounding) * max(1.0, float(finite.max(initial=0)))
+    bound = max(LIMITS.near, 256 * rounding) * max(1.0, float(finite.max(initial=0)))
     with np.errstate(invalid="ignore"):
         return np.asarray((np.abs(one - other) <= bound) | (one == other))
 

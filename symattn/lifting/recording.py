@@ -22,15 +22,12 @@ import numpy.typing as npt
 
 from symattn.errors import SymattnError
 from symattn.language.texts import read_text
+from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST
 from symattn.lifting.recorded import Recorded, Recording, quiet, recorded_input
 from symattn.lifting.said import Unsaid
 from symattn.printable import said_by
 from symattn.verifying.loading import load
-
-#: The most steps that a program may have.
-_MOST_STEPS = 200
-
 
 #: A function, or where it is: ``module.py:function``.
 Target: TypeAlias = str | Callable[..., Any]
@@ -254,8 +251,8 @@ class _Steps:
     def _step(self, name: str, item: Recorded) -> None:
         formula = item.said
         letter = _letter(self.run, name)
-        if len(self.numbers) >= _MOST_STEPS:
-            raise Unsaid(f"{self.run.place()}: more than {_MOST_STEPS} steps")
+        if len(self.numbers) >= LIMITS.steps:
+            raise Unsaid(f"{self.run.place()}: more than {LIMITS.steps} steps")
         self.run.lines.append(f"{letter} = {formula.text}")
         self.numbers[letter] = _matrix(np.asarray(item), formula.turned).tolist()
         item.is_made(type(formula)(letter, turned=formula.turned))

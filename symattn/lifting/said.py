@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,9 +111,6 @@ def power(one: Said, exponent: float) -> Said:
             below = called("sqrt", one)
             return replace(divided(Said("1"), below), turned=one.turned)
     raise Unsaid(f"a power of {exponent:g}; 2, 1/2, -1 and -1/2 have a formula")
-
-
-Formula = Callable[[str], None]
 
 
 def pattern(allowed: npt.NDArray[np.bool_]) -> str:

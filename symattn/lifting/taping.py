@@ -14,16 +14,14 @@ from typing import Any
 import numpy as np
 
 from symattn.errors import SymattnError
-from symattn.lifting.entries import Entries, Entry, Tape, entries, seen_by
+from symattn.lifting.entries import Entries, Tape, Taped, entries, seen_by
 from symattn.lifting.graphs import of_jax, of_torch
+from symattn.lifting.limits import LIMITS
 from symattn.lifting.recorded import place_in, quiet
 from symattn.lifting.recording import Target, file_of, function_of
 from symattn.lifting.said import Unsaid
 from symattn.printable import said_by
 from symattn.verifying.calling import Call, Given
-
-#: The most numbers that are returned.
-_MOST = 100_000
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def _parts(result: Any) -> tuple[str, list[Any]]:
 
 def _flat(value: Any) -> tuple[list[int], list[Any]]:
     array = np.asarray(value.view(np.ndarray) if isinstance(value, Entries) else value, object)
-    if array.size > _MOST:
-        raise SymattnError(f"it returns {array.size:,} numbers; {_MOST:,} are the most")
-    said = [one.place if isinstance(one, Entry) else float(one) for one in array.flat]
+    if array.size > LIMITS.returned:
+        raise SymattnError(f"it returns {array.size:,} numbers; {LIMITS.returned:,} are the most")
+    said = [one.place if isinstance(one, Taped) else float(one) for one in array.flat]
     return [*array.shape], said

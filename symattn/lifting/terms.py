@@ -22,6 +22,7 @@ import sympy
 
 from symattn.budget import foresee
 from symattn.errors import SymattnError
+from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST
 
 #: A letter, and how it is told from others.
@@ -36,10 +37,6 @@ _NOTHING: Monomial = (frozenset(), frozenset())
 #: The largest denominator of a float that is taken for a quotient, and the most digits of one that
 #: is taken for a decimal.
 _MOST_BELOW, _MOST_DIGITS = 10_000, 12
-
-
-#: The most monomials of a sum.
-_MOST_TERMS = 50_000
 
 
 class Unknown(SymattnError):
@@ -192,7 +189,7 @@ def _cleared(terms: Sum, divisor: Letter) -> Sum:
         rest = frozenset(one for one in own if one[0] != divisor)
         factor = divisor[1].power(most - power).terms
         out = _plus(out, _times({(rest, exponent): number}, factor))
-        if len(out) > _MOST_TERMS:
+        if len(out) > LIMITS.monomials:
             raise Unknown("a sum of too many terms; give smaller sizes")
     return out
 

@@ -136,10 +136,11 @@ class Node(Numeric):
         inherited = [argument for argument in cls.arguments if argument.name not in vars(cls)]
         needed = [argument for argument in inherited if argument.default is NEEDED]
         others = [argument for argument in inherited if argument.default is not NEEDED]
-        every = sorted([*needed, *own, *others], key=lambda one: one.default is not NEEDED)
-        cls.arguments = tuple(every)
-        cls.places = {argument.name: place for place, argument in enumerate(every)}
-        turns = cls.entrywise or any(isinstance(one, Axis) for one in every)
+        cls.arguments = tuple(
+            sorted([*needed, *own, *others], key=lambda one: one.default is not NEEDED)
+        )
+        cls.places = {argument.name: place for place, argument in enumerate(cls.arguments)}
+        turns = cls.entrywise or any(isinstance(one, Axis) for one in cls.arguments)
         cls.transposes = cls.transposes or turns
         if "syntax" in vars(cls) and "word" not in vars(cls):
             cls.word = word_of(cls.syntax if isinstance(cls.syntax, str) else cls.syntax[0])

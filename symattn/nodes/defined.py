@@ -18,6 +18,7 @@ from symattn.errors import SymattnError
 from symattn.nodes import rule as r
 from symattn.nodes.arguments import Extent, Matrix, Operand, Scalar
 from symattn.nodes.base import Definition, Node, definitions, shape_of
+from symattn.nodes.lines import Filled
 from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import number
 from symattn.nodes.rule import Index, Rule
@@ -205,6 +206,11 @@ class WherePlaced(Node):
     source = "Iverson 1962, section 1.5"
     adjoint_because = "Each entry is that of one of the two, which receives its gradient."
 
+    @classmethod
+    def or_zero(cls, value: MatrixExpr, test: sympy.Basic) -> WherePlaced:
+        """v_ij where the test holds, else 0."""
+        return cls(value, Filled(*shape_of(value), 0), test)
+
     def _rule(self, i: Index, j: Index) -> Rule:
         pair = r.rule_of(self.value, i, j), r.rule_of(self.otherwise, i, j)
         return _cases(at_place(self.test, i, j), *pair)
@@ -227,8 +233,6 @@ class WherePlaced(Node):
         return t.cases(joined, last)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
-        from symattn.nodes.lines import Filled
-
         zero = Filled(*self.shape, 0)
         pair = (upstream, zero) if place == 0 else (zero, upstream)
         return WherePlaced(*pair, self.test)

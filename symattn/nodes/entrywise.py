@@ -113,6 +113,11 @@ class Exponential(Entrywise):
 FEATURE_MAPS: Mapping[str, str] = {"elu+1": "elu1", "relu": "max0", "exp": "exp"}
 
 
+def function_of(name: str, matrix: MatrixExpr) -> MatrixExpr:
+    """The function of this name of every entry: exp, σ, ln, cos, … Raises `SymattnError`."""
+    return Exponential(matrix) if name == "exp" else Entrywise(matrix, name)
+
+
 class Features(Entrywise):
     """A feature map of every entry, φ(q_ij): elu(x) + 1, max(0, x) or e^x; none is negative.
 
@@ -143,8 +148,7 @@ class _Entries:
 
     def __call__(self, name: str) -> _Entries:
         """Another function of the entries."""
-        node = Exponential(self.matrix) if name == "exp" else Entrywise(self.matrix, name)
-        return _Entries(node)
+        return _Entries(function_of(name, self.matrix))
 
     def __neg__(self) -> _Entries:
         return -1 * self

@@ -27,7 +27,7 @@ from symattn.nodes.lines import (
     PlusVector,
     Spread,
 )
-from symattn.nodes.masks import VisibleScores
+from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.rule import Index, Rule
 from symattn.nodes.spell import Speller
 from symattn.notation import tree as t
@@ -59,6 +59,11 @@ class Normaliser(OfLines):
     def sharpens(self) -> bool:
         """Whether a temperature matters: it cancels where scores are divided by their own sum."""
         return self.additive_mask
+
+    @classmethod
+    def masked(cls, scores: MatrixExpr, mask: MatrixExpr) -> MatrixExpr:
+        """Scores of which those that a mask hides get weight 0."""
+        return (Masked if cls.additive_mask else VisibleScores)(scores, mask)
 
     @classmethod
     def _times(

@@ -214,24 +214,23 @@ _CHILDREN: Mapping[type, tuple[str, ...]] = {
 Condition: TypeAlias = tuple[Rule, str, Rule]
 
 
-def _at_most(one: sympy.Basic, other: sympy.Basic) -> sympy.Basic:
-    """Whether a ≤ b; of numbers it is true or false, by proof."""
-    if one.free_symbols or other.free_symbols:
-        return sympy.Le(one, other)
-    return sympy.true if ordered(one, other) <= 0 else sympy.false
+def _compared(
+    relation: Callable[..., sympy.Basic], holds: Callable[[int], bool]
+) -> Callable[[sympy.Basic, sympy.Basic], sympy.Basic]:
+    """A relation of two sides; of numbers it is true or false, by proof of their order."""
 
+    def compared(one: sympy.Basic, other: sympy.Basic) -> sympy.Basic:
+        if one.free_symbols or other.free_symbols:
+            return relation(one, other)
+        return sympy.true if holds(ordered(one, other)) else sympy.false
 
-def _equal(one: sympy.Basic, other: sympy.Basic) -> sympy.Basic:
-    """Whether a = b; of numbers it is true or false, by proof."""
-    if one.free_symbols or other.free_symbols:
-        return sympy.Eq(one, other)
-    return sympy.true if ordered(one, other) == 0 else sympy.false
+    return compared
 
 
 #: What the sign of a condition means.
 SIGNS: Mapping[str, Callable[[sympy.Basic, sympy.Basic], sympy.Basic]] = {
-    "≤": _at_most,
-    "=": _equal,
+    "≤": _compared(sympy.Le, lambda order: order <= 0),
+    "=": _compared(sympy.Eq, lambda order: order == 0),
     "∈": lambda place, places: sympy.Contains(place, places, evaluate=place.is_number),
 }
 

@@ -20,7 +20,7 @@ from symattn.errors import ReadError, ShapeError, nearest
 from symattn.grammar import Apart, Call, Name, Number, Tree
 from symattn.nodes.arguments import symbol_of_size
 from symattn.nodes.catalogue import CALLED, words
-from symattn.nodes.entrywise import EntryQuotient, Entrywise, Exponential
+from symattn.nodes.entrywise import EntryQuotient, Entrywise, Exponential, function_of
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import LineQuotient, LineSum
 from symattn.nodes.masks import Causal
@@ -258,7 +258,7 @@ class Writer:
         if name in _NODES or (name in CALLED and name in words()):
             return called(name, CALLED[name], *parts)
         if name in FUNCTIONS:
-            return Exponential(first) if name == "exp" else Entrywise(first, name)
+            return function_of(name, first)
         if name not in _MADE:
             raise ReadError(f"{name} is not known here")
         return _MADE[name](*parts)

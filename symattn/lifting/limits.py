@@ -1,0 +1,26 @@
+"""What of a program is taken up, at most, and how near its own numbers have to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of functions that are derived or proven."""
+
+    #: Steps of a derivation, operations on a tape, numbers that are returned, monomials of a sum.
+    steps: int = 200
+    operations: int = 200_000
+    returned: int = 100_000
+    monomials: int = 50_000
+    #: The largest whole number in a program that is taken for all sizes.
+    whole: int = 8
+    #: How far numbers may lie from the function's own, beside the largest of them.
+    near: float = 1e-9
+    #: Seconds that a derivation and a proof may take, where none are said.
+    derived: float = 60.0
+    proven: float = 120.0
+
+
+LIMITS = Limits()
