@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 _TOKEN = re.compile(
     r"\\(?P<styled>(?:mathbf|mathcal|tilde|hat|bar)\{[A-Za-z]\})|"
-    r"\\(?:text|mathrm|operatorname|begin|end)\{(?P<word>[^{}]*)\}|\\(?P<command>[A-Za-z]+|.)"
+    r"\\(?:text|mathrm|operatorname|begin|end)\{(?P<word>(?:[^{}]|\{[^{}]*\})*)\}|\\(?P<command>[A-Za-z]+|.)"
     r"|(?P<number>[0-9.]+)|(?P<character>\S)"
 )
 

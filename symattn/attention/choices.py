@@ -178,7 +178,7 @@ def _gate(value: Setting) -> tuple[str, tuple[tuple[str, Setting], ...]] | None:
 
 def _norms(value: Setting) -> tuple[tuple[str, Setting], ...]:
     """The norms as (step, (name, options)) pairs; what names no step is of queries and keys."""
-    if value is None or value is False or value == ():
+    if value is None or value is False or (isinstance(value, tuple) and not value):
         return ()
     if isinstance(value, tuple):  # it has been read
         value = dict(value)

@@ -180,7 +180,7 @@ def test_a_worksheet_names_letters() -> None:
         ({"e": "f"}, "e is the base of the exponential in every notation and has no other letter"),
         ({"I": "J"}, "I is the identity matrix in every notation"),
         ({"sigma": "s"}, "sigma is the sigmoid in every notation"),
-        ({"τ": "s"}, "τ is the threshold of sparsemax in every notation"),
+        ({"τ": "s"}, "τ is the threshold of sparsemax and entmax in every notation"),
         ({"phi": "f"}, "phi is the feature map in every notation"),
         ({"xi": "x"}, "xi is the argument of functions in every notation"),
         ({"wieghts": "P"}, 'nothing is called "wieghts"; did you mean "weights"'),
