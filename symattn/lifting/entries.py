@@ -8,7 +8,9 @@ plain data, which is read elsewhere (`proving`). A branch that depends on an ent
 from __future__ import annotations
 
 import builtins
+import inspect
 import math
+import operator
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from symattn.lifting.said import Unsaid
+from symattn.verifying.calling import code_of
 
 #: The most operations of a program that are recorded.
 _MOST = 200_000
@@ -159,7 +162,13 @@ class Condition:
 
     def __invert__(self) -> Condition:
         other = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+        other |= {"true": "false", "false": "true"}
         return Condition(other[self.sign], self.left, self.right)
+
+    @property
+    def number(self) -> Any:
+        """1 where it holds, else 0."""
+        return self.left if self.sign == "true" else _chosen(self, 1.0, 0.0)
 
 
 def _folded(name: str, one: Any, other: Any) -> Any:
@@ -191,7 +200,16 @@ def _compared(sign: str, one: Any, other: Any) -> Any:
     number = None if isinstance(other, Entry) else float(other)
     if number is not None and math.isinf(number):
         return {"==": False, "!=": True}.get(sign, (number < 0) == (sign in (">", ">=")))
+    if one.tape.operations[one.place][0] == "truth" and number is not None:
+        holds = [bool(_SIGNS[sign](each, number)) for each in (0.0, 1.0)]
+        return holds[0] if len({*holds}) == 1 else Condition(str(holds[1]).lower(), one, 1.0)
     return Condition(sign, one, other)
+
+
+_SIGNS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+    "!=": operator.ne,
+}  # fmt: skip
 
 
 # ---- functions of entries --------------------------------------------------------------------
@@ -235,12 +253,6 @@ def _is(answer: bool) -> Callable[[str], Callable[[Any], Any]]:
     return made
 
 
-def _sign(name: str) -> Callable[[Any, Any], Any]:
-    import operator
-
-    return getattr(operator, name)  # type: ignore[no-any-return]
-
-
 def _chosen(condition: Any, one: Any, other: Any) -> Any:
     """``np.where`` of an entry: known, or the larger or smaller of the two that are compared."""
     if not isinstance(condition, Condition):
@@ -248,9 +260,11 @@ def _chosen(condition: Any, one: Any, other: Any) -> Any:
     left, right, sign = condition.left, condition.right, condition.sign
     if sign in ("<", "<="):
         left, right, sign = right, left, sign.replace("<", ">")
-    elif sign == "!=":
-        one, other, sign = other, one, "=="
+    elif sign in ("!=", "false"):
+        one, other, sign = other, one, {"!=": "==", "false": "true"}[sign]
     tape = left.tape if isinstance(left, Entry) else right.tape
+    if sign == "true":
+        return tape.entry("true", left, one, other)
     if sign == "==":
         return tape.entry("equal", left, right, one, other)
     if _same(one, left) and _same(other, right):
@@ -298,7 +312,7 @@ _LN_2 = math.log(2)
 
 #: What each universal function of NumPy's does to entries.
 _UFUNCS: Mapping[str, Callable[..., Any]] = {
-    **{name: _sign(other) for name, other in {
+    **{name: getattr(operator, other) for name, other in {
         "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv",
         "negative": "neg", "positive": "pos", "power": "pow", "float_power": "pow",
         "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
@@ -351,9 +365,18 @@ class Entries(np.ndarray[Any, Any]):
         found = own(*map(_bare, args), **{name: _bare(x) for name, x in options.items()})
         return _wrapped(found)
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """A part written over, also where a condition holds that is not known."""
+        if isinstance(key, Entries) and any(isinstance(one, Condition) for one in key.flat):
+            key, value = ..., _where(key, value, self.view(np.ndarray))
+        super().__setitem__(_bare(key), _bare(value))
+
     def astype(self, dtype: Any, *args: Any, **more: Any) -> Any:
         """A copy of real numbers, whatever their dtype; known ones may become others."""
-        if np.dtype(dtype).kind == "f" or any(isinstance(one, Entry) for one in self.flat):
+        kind = np.dtype(dtype).kind
+        if kind in "fiu" and any(isinstance(one, Condition) for one in self.flat):
+            return entries(_NUMBERS(self.view(np.ndarray)))
+        if kind == "f" or any(isinstance(one, Entry | Condition) for one in self.flat):
             return self.copy()
         return self.view(np.ndarray).astype(dtype)
 
@@ -372,6 +395,14 @@ class Entries(np.ndarray[Any, Any]):
     def dot(self, other: Any, out: Any = None) -> Any:
         """The product of matrices."""
         return np.dot(self, other)
+
+
+#: Conditions as numbers, for arithmetic.
+_NUMBERS = np.frompyfunc(lambda x: x.number if isinstance(x, Condition) else x, 1, 1)
+
+_OF_CONDITIONS = frozenset(
+    ["logical_not", "invert", "logical_and", "bitwise_and", "logical_or", "bitwise_or"]
+)
 
 
 def _bare(value: Any) -> Any:
@@ -404,6 +435,8 @@ def of_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], more: Mapping[
         _objects(one) if k == 0 or method == "__call__" else _bare(one)
         for k, one in enumerate(inputs)
     ]
+    if name not in _OF_CONDITIONS:
+        given = [_objects(_NUMBERS(one)) if one.dtype == object else one for one in given]
     if name in ("matmul", "vecdot", "matvec", "vecmat"):
         found = getattr(ufunc, method)(*given, **rest)
     elif name not in _UFUNCS:
@@ -658,8 +691,8 @@ def seen_by(function: Callable[..., Any]) -> Iterator[None]:
     own = {id(np): NUMPY, id(math): MATH}
     own |= {id(getattr(np, name)): one for name, one in NUMPY._own.items()}
     own |= {id(getattr(math, name)): one for name, one in MATH._own.items()}
-    file = function.__code__.co_filename
-    spaces = [function.__globals__]
+    file = code_of(function)[0][0].co_filename
+    spaces = [getattr(inspect.unwrap(function), "__globals__", {})]
     spaces += [
         vars(module)
         for module in [*sys.modules.values()]
