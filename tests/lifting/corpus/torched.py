@@ -1,7 +1,7 @@
 """Functions of PyTorch: right ones in unusual styles, and wrong ones that look right."""
 
 # mypy: ignore-errors
-# ruff: noqa: B905, E741  they are written as strangers write
+# ruff: noqa: B905, E741, N812  they are written as strangers write
 
 import math
 
