@@ -66,6 +66,8 @@ def _said(value: Any) -> Any:
 
 def _number(value: Any) -> float | None:
     """A number that is known; None for an entry."""
+    if isinstance(value, complex):
+        raise Unsaid("complex numbers have no form here; write cosines and sines")
     return None if isinstance(value, Entry) else float(value)
 
 
@@ -562,7 +564,37 @@ def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) 
     return np.frompyfunc(_UFUNCS["sqrt"], 1, 1)(squares)
 
 
+def _along(function: Callable[..., Any], axis: int, array: Any, *args: Any, **more: Any) -> Any:
+    rows = np.moveaxis(_objects(array), axis, -1)
+    found = [np.asarray(function(entries(row), *args, **more), object) for row in _rows(rows)]
+    out = np.stack(found).reshape(rows.shape[:-1] + found[0].shape)
+    return np.moveaxis(out, -1, axis) if found[0].ndim else out
+
+
+def _rows(array: Any) -> Any:
+    return array.reshape(-1, array.shape[-1])
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """Exponentials over their sum."""
+    powers = np.exp(np.subtract(x, np.max(x, axis=axis, keepdims=True)))
+    return np.divide(powers, np.sum(powers, axis=axis, keepdims=True))
+
+
+def log_sum_exp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The logarithm of a sum of exponentials."""
+    top = np.max(x, axis=axis, keepdims=True)
+    out = np.add(np.log(np.sum(np.exp(np.subtract(x, top)), axis=axis, keepdims=True)), top)
+    return out if keepdims else np.squeeze(out, axis=axis)
+
+
+def sigmoid(x: Any) -> Any:
+    """1/(1 + e^-x)."""
+    return np.divide(1.0, np.add(1.0, np.exp(np.negative(x))))
+
+
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "apply_along_axis": _along,
     "where": _where,
     "mean": _mean,
     "average": _mean,
@@ -670,6 +702,25 @@ MATH = Module(
 )
 
 
+#: Functions of `scipy.special`, which asks its arguments what they are.
+_SPECIAL: Mapping[str, Callable[..., Any]] = {
+    "softmax": softmax,
+    "log_softmax": lambda x, axis=None: np.subtract(x, log_sum_exp(x, axis, keepdims=True)),
+    "logsumexp": log_sum_exp,
+    "expit": sigmoid,
+}
+
+
+def _special() -> dict[int, Any]:
+    """What a program sees for SciPy, if it has imported that, by the ids of what it would see."""
+    special = sys.modules.get("scipy.special")
+    if special is None:
+        return {}
+    scipy, own = sys.modules["scipy"], Module(special, _SPECIAL)
+    found = {id(scipy): Module(scipy, {"special": own}), id(special): own}
+    return found | {id(getattr(special, name)): each for name, each in _SPECIAL.items()}
+
+
 def _largest_of(*args: Any, **more: Any) -> Any:
     """``max`` of Python's."""
     listed = [*args] if len(args) > 1 else [*args[0]]
@@ -691,6 +742,7 @@ def seen_by(function: Callable[..., Any]) -> Iterator[None]:
     own = {id(np): NUMPY, id(math): MATH}
     own |= {id(getattr(np, name)): one for name, one in NUMPY._own.items()}
     own |= {id(getattr(math, name)): one for name, one in MATH._own.items()}
+    own |= _special()
     file = code_of(function)[0][0].co_filename
     spaces = [getattr(inspect.unwrap(function), "__globals__", {})]
     spaces += [
@@ -699,12 +751,13 @@ def seen_by(function: Callable[..., Any]) -> Iterator[None]:
         if getattr(module, "__file__", None) == file
     ]
     before = [dict(space) for space in spaces]
-    modules = {name: sys.modules[name] for name in ("numpy", "math")}
+    shown = {one.__name__: one for one in own.values() if isinstance(one, Module)}
+    modules = {name: sys.modules[name] for name in shown}
     for space in spaces:
         space.update({name: own[id(one)] for name, one in [*space.items()] if id(one) in own})
         space.setdefault("max", _largest_of)
         space.setdefault("float", _float)
-    sys.modules.update(numpy=NUMPY, math=MATH)
+    sys.modules.update(shown)
     try:
         yield
     finally:

@@ -16,7 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from symattn.lifting.entries import Condition, Entries, Entry, entries
+from symattn.lifting.entries import (
+    Condition,
+    Entries,
+    Entry,
+    entries,
+    log_sum_exp,
+    sigmoid,
+    softmax,
+)
 from symattn.lifting.said import Unsaid
 
 
@@ -107,12 +115,7 @@ def _moved(operation: Callable[..., Any], args: Any, library: Callable[[Any], An
 
 
 def _softmax(x: Any, axis: int, *_: Any) -> Any:
-    powers = np.exp(np.subtract(x, np.max(x, axis=axis, keepdims=True)))
-    return np.divide(powers, np.sum(powers, axis=axis, keepdims=True))
-
-
-def _sigmoid(x: Any) -> Any:
-    return np.divide(1.0, np.add(1.0, np.exp(np.negative(x))))
+    return softmax(x, axis)
 
 
 def _clamped(x: Any, low: Any = None, high: Any = None) -> Any:
@@ -274,13 +277,6 @@ def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, dims=None, keepdims=False: function(x, axis=_axes(dims), keepdims=keepdims)
 
 
-def _log_sum_exp(x: Any, dims: Any, keepdims: bool = False) -> Any:
-    axes = _axes(dims)
-    top = np.max(x, axis=axes, keepdims=True)
-    out = np.add(np.log(np.sum(np.exp(np.subtract(x, top)), axis=axes, keepdims=True)), top)
-    return out if keepdims else np.squeeze(out, axis=axes)
-
-
 def _variance(x: Any, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
     return np.var(x, axis=_axes(dims), ddof=int(correction), keepdims=keepdim)
 
@@ -352,18 +348,19 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "add": _added, "sub": _subtracted, "rsub": lambda a, b, alpha=1: _subtracted(b, a, alpha),
     "addcmul": lambda c, a, b, value=1: _added(c, np.multiply(a, b), value),
     "lerp": lambda a, b, w: np.add(a, np.multiply(w, np.subtract(b, a))),
-    "div": _divided, "log2": np.log2, "reciprocal": np.reciprocal, "sigmoid": _sigmoid,
-    "relu": lambda x: np.maximum(x, 0.0), "silu": lambda x: np.multiply(x, _sigmoid(x)),
+    "div": _divided, "log2": np.log2, "reciprocal": np.reciprocal, "sigmoid": sigmoid,
+    "relu": lambda x: np.maximum(x, 0.0), "silu": lambda x: np.multiply(x, sigmoid(x)),
     "elu": _elu, "softplus": lambda x, *_: np.log(np.add(1.0, np.exp(x))),
     "maximum": np.maximum, "minimum": np.minimum, "clamp": _clamped, "clamp_min": _clamped,
     "clamp_max": np.minimum, "logaddexp": np.logaddexp, "sum": _reduced(np.sum),
     "mean": _reduced(np.mean), "amax": _reduced(np.max), "amin": _reduced(np.min),
-    "max": _largest_of, "logsumexp": _log_sum_exp, "var": _variance,
+    "max": _largest_of, "var": _variance,
+    "logsumexp": lambda x, dims, keepdims=False: log_sum_exp(x, _axes(dims), keepdims),
     "linalg_vector_norm": lambda x, order=2, dims=None, keepdims=False: np.linalg.norm(
         x, order, _axes(dims), keepdims
     ),
     "_softmax": _softmax, "softmax": _softmax, "_safe_softmax": _softmax,
-    "_log_softmax": lambda x, axis, *_: np.subtract(x, _log_sum_exp(x, axis, True)),
+    "_log_softmax": lambda x, axis, *_: np.subtract(x, log_sum_exp(x, axis, True)),
     "where": np.where, "masked_fill": lambda x, mask, value: np.where(mask, value, x),
     "logical_not": np.logical_not, "bitwise_not": np.logical_not, "logical_and": np.logical_and,
     "bitwise_and": np.logical_and, "logical_or": np.logical_or, "bitwise_or": np.logical_or,
@@ -582,7 +579,7 @@ _MOVES_OF_JAX = frozenset(
 #: What each other operation of JAX's does that is named or told otherwise than in `_OF_BOTH`.
 _OF_JAX: Mapping[str, Callable[..., Any]] = {
     **{name: _plain(function) for name, function in {
-        "max": np.maximum, "min": np.minimum, "logistic": _sigmoid, "not": np.logical_not,
+        "max": np.maximum, "min": np.minimum, "logistic": sigmoid, "not": np.logical_not,
         "and": np.logical_and, "or": np.logical_or, "is_finite": np.isfinite,
         "stop_gradient": _same, "reduce_precision": _same, "optimization_barrier": _same,
         "clamp": lambda low, x, high: _clamped(x, low, high), "exp": np.exp, "log": np.log,

@@ -211,13 +211,17 @@ class Term:
         if asked is None or other.lowest:
             return False
         ways = asked[1] if asked[0] == "max" else (ONE, ZERO)
-        for way in ways:
-            one, two = (_replaced(x, {asked: way}.get) for x in (self, other))
-            while asked in _compared(one - two):  # another one has become the same
-                one, two = (_replaced(x, {asked: way}.get) for x in (one, two))
-            if not one.equals_either_way(two, most - 1):
-                return False
-        return True
+        try:
+            return all(self._equals_by(other, asked, way, most) for way in ways)
+        except Unknown:  # as of a divisor that is 0 this way
+            return False
+
+    def _equals_by(self, other: Term, asked: Letter, way: Term, most: int) -> bool:
+        """The same where a comparison goes one way."""
+        one, two = (_replaced(x, {asked: way}.get) for x in (self, other))
+        while asked in _compared(one - two):  # another one has become the same
+            one, two = (_replaced(x, {asked: way}.get) for x in (one, two))
+        return one.equals_either_way(two, most - 1)
 
 
 def _compared(x: Term) -> Iterator[Letter]:
