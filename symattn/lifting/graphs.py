@@ -75,7 +75,7 @@ def _holds(value: Any) -> bool:
 
 def _kept(value: Any) -> Any:
     """What a row gives, as an array even of one number."""
-    return entries(value) if isinstance(value, Entry | Condition) else value
+    return entries(value) if hasattr(value, "tape") else value
 
 
 def _is_boolean(array: Any) -> bool:
