@@ -19,7 +19,6 @@ import numpy as np
 from symattn.lifting.entries import (
     Condition,
     Entries,
-    Entry,
     entries,
     log_sum_exp,
     sigmoid,
