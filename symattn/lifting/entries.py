@@ -8,7 +8,9 @@ plain data, which is read elsewhere (`proving`). A branch that depends on an ent
 from __future__ import annotations
 
 import builtins
+import inspect
 import math
+import operator
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +22,7 @@ import numpy as np
 
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.said import Unsaid
+from symattn.verifying.calling import code_of
 
 _BRANCH = "a branch depends on the numbers; use np.where or np.maximum"
 
@@ -61,6 +64,8 @@ def _said(value: Any) -> Any:
 
 def _number(value: Any) -> float | None:
     """A number that is known; None for an entry."""
+    if isinstance(value, complex):
+        raise Unsaid("complex numbers have no form here; write cosines and sines")
     return None if isinstance(value, Taped) else float(value)
 
 
@@ -157,7 +162,13 @@ class Condition:
 
     def __invert__(self) -> Condition:
         other = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+        other |= {"true": "false", "false": "true"}
         return Condition(other[self.sign], self.left, self.right)
+
+    @property
+    def number(self) -> Any:
+        """1 where it holds, else 0."""
+        return self.left if self.sign == "true" else _chosen(self, 1.0, 0.0)
 
 
 def _folded(name: str, one: Any, other: Any) -> Any:
@@ -189,7 +200,16 @@ def _compared(sign: str, one: Any, other: Any) -> Any:
     number = None if isinstance(other, Taped) else float(other)
     if number is not None and math.isinf(number):
         return {"==": False, "!=": True}.get(sign, (number < 0) == (sign in (">", ">=")))
+    if one.tape.operations[one.place][0] == "truth" and number is not None:
+        holds = [bool(_SIGNS[sign](each, number)) for each in (0.0, 1.0)]
+        return holds[0] if len({*holds}) == 1 else Condition(str(holds[1]).lower(), one, 1.0)
     return Condition(sign, one, other)
+
+
+_SIGNS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+    "!=": operator.ne,
+}  # fmt: skip
 
 
 # ---- functions of entries --------------------------------------------------------------------
@@ -233,12 +253,6 @@ def _is(answer: bool) -> Callable[[str], Callable[[Any], Any]]:
     return made
 
 
-def _sign(name: str) -> Callable[[Any, Any], Any]:
-    import operator
-
-    return getattr(operator, name)  # type: ignore[no-any-return]
-
-
 def _chosen(condition: Any, one: Any, other: Any) -> Any:
     """``np.where`` of an entry: known, or the larger or smaller of the two that are compared."""
     if not isinstance(condition, Condition):
@@ -246,9 +260,11 @@ def _chosen(condition: Any, one: Any, other: Any) -> Any:
     left, right, sign = condition.left, condition.right, condition.sign
     if sign in ("<", "<="):
         left, right, sign = right, left, sign.replace("<", ">")
-    elif sign == "!=":
-        one, other, sign = other, one, "=="
+    elif sign in ("!=", "false"):
+        one, other, sign = other, one, {"!=": "==", "false": "true"}[sign]
     tape = left.tape if isinstance(left, Taped) else right.tape
+    if sign == "true":
+        return tape.entry("true", left, one, other)
     if sign == "==":
         return tape.entry("equal", left, right, one, other)
     if _same(one, left) and _same(other, right):
@@ -296,7 +312,7 @@ _LN_2 = math.log(2)
 
 #: What each universal function of NumPy's does to entries.
 _UFUNCS: Mapping[str, Callable[..., Any]] = {
-    **{name: _sign(other) for name, other in {
+    **{name: getattr(operator, other) for name, other in {
         "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv",
         "negative": "neg", "positive": "pos", "power": "pow", "float_power": "pow",
         "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
@@ -349,9 +365,18 @@ class Entries(np.ndarray[Any, Any]):
         found = own(*map(_bare, args), **{name: _bare(x) for name, x in options.items()})
         return _wrapped(found)
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """A part written over, also where a condition holds that is not known."""
+        if isinstance(key, Entries) and any(isinstance(one, Condition) for one in key.flat):
+            key, value = ..., _where(key, value, self.view(np.ndarray))
+        super().__setitem__(_bare(key), _bare(value))
+
     def astype(self, dtype: Any, *args: Any, **more: Any) -> Any:
         """A copy of real numbers, whatever their dtype; known ones may become others."""
-        if np.dtype(dtype).kind == "f" or any(isinstance(one, Taped) for one in self.flat):
+        kind = np.dtype(dtype).kind
+        if kind in "fiu" and any(isinstance(one, Condition) for one in self.flat):
+            return entries(_NUMBERS(self.view(np.ndarray)))
+        if kind == "f" or any(isinstance(one, Taped | Condition) for one in self.flat):
             return self.copy()
         return self.view(np.ndarray).astype(dtype)
 
@@ -370,6 +395,14 @@ class Entries(np.ndarray[Any, Any]):
     def dot(self, other: Any, out: Any = None) -> Any:
         """The product of matrices."""
         return np.dot(self, other)
+
+
+#: Conditions as numbers, for arithmetic.
+_NUMBERS = np.frompyfunc(lambda x: x.number if isinstance(x, Condition) else x, 1, 1)
+
+_OF_CONDITIONS = frozenset(
+    ["logical_not", "invert", "logical_and", "bitwise_and", "logical_or", "bitwise_or"]
+)
 
 
 def _bare(value: Any) -> Any:
@@ -402,6 +435,8 @@ def of_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], more: Mapping[
         _objects(one) if k == 0 or method == "__call__" else _bare(one)
         for k, one in enumerate(inputs)
     ]
+    if name not in _OF_CONDITIONS:
+        given = [_objects(_NUMBERS(one)) if one.dtype == object else one for one in given]
     if name in ("matmul", "vecdot", "matvec", "vecmat"):
         found = getattr(ufunc, method)(*given, **rest)
     elif name not in _UFUNCS:
@@ -527,7 +562,37 @@ def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) 
     return np.frompyfunc(_UFUNCS["sqrt"], 1, 1)(squares)
 
 
+def _along(function: Callable[..., Any], axis: int, array: Any, *args: Any, **more: Any) -> Any:
+    rows = np.moveaxis(_objects(array), axis, -1)
+    found = [np.asarray(function(entries(row), *args, **more), object) for row in _rows(rows)]
+    out = np.stack(found).reshape(rows.shape[:-1] + found[0].shape)
+    return np.moveaxis(out, -1, axis) if found[0].ndim else out
+
+
+def _rows(array: Any) -> Any:
+    return array.reshape(-1, array.shape[-1])
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """Exponentials over their sum."""
+    powers = np.exp(np.subtract(x, np.max(x, axis=axis, keepdims=True)))
+    return np.divide(powers, np.sum(powers, axis=axis, keepdims=True))
+
+
+def log_sum_exp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The logarithm of a sum of exponentials."""
+    top = np.max(x, axis=axis, keepdims=True)
+    out = np.add(np.log(np.sum(np.exp(np.subtract(x, top)), axis=axis, keepdims=True)), top)
+    return out if keepdims else np.squeeze(out, axis=axis)
+
+
+def sigmoid(x: Any) -> Any:
+    """1/(1 + e^-x)."""
+    return np.divide(1.0, np.add(1.0, np.exp(np.negative(x))))
+
+
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "apply_along_axis": _along,
     "where": _where,
     "mean": _mean,
     "average": _mean,
@@ -635,6 +700,25 @@ MATH = Module(
 )
 
 
+#: Functions of `scipy.special`, which asks its arguments what they are.
+_SPECIAL: Mapping[str, Callable[..., Any]] = {
+    "softmax": softmax,
+    "log_softmax": lambda x, axis=None: np.subtract(x, log_sum_exp(x, axis, keepdims=True)),
+    "logsumexp": log_sum_exp,
+    "expit": sigmoid,
+}
+
+
+def _special() -> dict[int, Any]:
+    """What a program sees for SciPy, if it has imported that, by the ids of what it would see."""
+    special = sys.modules.get("scipy.special")
+    if special is None:
+        return {}
+    scipy, own = sys.modules["scipy"], Module(special, _SPECIAL)
+    found = {id(scipy): Module(scipy, {"special": own}), id(special): own}
+    return found | {id(getattr(special, name)): each for name, each in _SPECIAL.items()}
+
+
 def _largest_of(*args: Any, **more: Any) -> Any:
     """``max`` of Python's."""
     listed = [*args] if len(args) > 1 else [*args[0]]
@@ -656,20 +740,22 @@ def seen_by(function: Callable[..., Any]) -> Iterator[None]:
     own = {id(np): NUMPY, id(math): MATH}
     own |= {id(getattr(np, name)): one for name, one in NUMPY._own.items()}
     own |= {id(getattr(math, name)): one for name, one in MATH._own.items()}
-    file = function.__code__.co_filename
-    spaces = [function.__globals__]
+    own |= _special()
+    file = code_of(function)[0][0].co_filename
+    spaces = [getattr(inspect.unwrap(function), "__globals__", {})]
     spaces += [
         vars(module)
         for module in [*sys.modules.values()]
         if getattr(module, "__file__", None) == file
     ]
     before = [dict(space) for space in spaces]
-    modules = {name: sys.modules[name] for name in ("numpy", "math")}
+    shown = {one.__name__: one for one in own.values() if isinstance(one, Module)}
+    modules = {name: sys.modules[name] for name in shown}
     for space in spaces:
         space.update({name: own[id(one)] for name, one in [*space.items()] if id(one) in own})
         space.setdefault("max", _largest_of)
         space.setdefault("float", _float)
-    sys.modules.update(numpy=NUMPY, math=MATH)
+    sys.modules.update(shown)
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -125,11 +125,13 @@ def prove_program(
         common = Proven("undecided", subject.name, wanted.attention, {})
         if found.kind == "wrong" or (found.kind == "shape" and found.failed == "ordinary"):
             return replace(common, verdict="different", found=found)
-        if found.kind in ("changes", "random"):
+        if found.kind == "random":
+            return replace(common, verdict="different", found=found)
+        if found.kind == "changes":
             return replace(common, reason=found.message)
         given = _sizes(subject, sizes or {})
         try:
-            shown = _at_sizes(run, target, subject, given)
+            shown = _at_sizes(run, target, subject, given, {*(sizes or {})})
         except Differing as differing:
             if found.kind == "inaccurate":  # it is, and not by rounding
                 other = replace(found, kind="wrong", message="")
@@ -207,16 +209,30 @@ def _for_all(
 
 
 def _at_sizes(
-    run: Run, target: Target, subject: Subject, sizes: Mapping[str, int]
+    run: Run, target: Target, subject: Subject, sizes: Mapping[str, int], said: Collection[str]
 ) -> dict[str, int]:
     """The sizes at which every number that a function returns has the form that it should have.
+
+    One that cannot be run with fewer queries than keys is run with as many, where neither is said.
+    """
+    try:
+        return _at_these(run, target, subject, sizes)
+    except Ended:
+        if "m" not in sizes or sizes["m"] == sizes["n"] or {"n", "m"} & {*said}:
+            raise
+        return _at_these(run, target, subject, {**sizes, "m": sizes["n"]})
+
+
+def _at_these(
+    run: Run, target: Target, subject: Subject, sizes: Mapping[str, int]
+) -> dict[str, int]:
+    """The same at these sizes alone.
 
     Raises `SymattnError` for what has no form, another one, or a tape that gives other numbers.
     """
     derivation = subject.derivation(sizes["h"], sizes["g"])
     used = {symbol: sizes[symbol.name] for symbol in derivation.size_symbols}
-    if any(item.boolean for item in derivation.inputs):
-        raise SymattnError("a mask of truth values that is given has no form here")
+    booleans = tuple(item.name for item in derivation.inputs if item.boolean)
     lead = subject.layout.lead
     first, second = (
         numbers_of(Property("", "", seed=seed), derivation, sizes, lead, subject.spec)
@@ -225,10 +241,17 @@ def _at_sizes(
     evaluation = derivation.evaluate(**first)
     ids = _named(first)
     call = subject.call(evaluation, ids, "float64", False)
-    tape = _Tape(json.loads(asked_of(run, taped, Taping(target, call), subject.name)))
+    asked = Taping(target, call, booleans)
+    tape = _Tape(json.loads(asked_of(run, taped, asked, subject.name)))
     for numbers in (first, second):
         _hold(subject, derivation.evaluate(**numbers), numbers, ids, tape)
-    given = {item.letter: _letters(ids[item.name]) for item in derivation.inputs}
+    given = {
+        item.letter: elementwise(
+            lambda one, named=terms.truth if item.boolean else terms.letter: named(int(one)),
+            ids[item.name],
+        )
+        for item in derivation.inputs
+    }
     value, number = tape.terms(), tape.floats(_by_name(ids, first))
     for letter, places in subject.returned(tape.answer, evaluation).items():
         name = evaluation.item(letter).name
@@ -238,7 +261,9 @@ def _at_sizes(
         if not _near(floats, np.asarray(evaluation.array(letter)).reshape(-1)).all():
             raise Differing(f"its numbers of {name} are others than those of the attention")
         wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape).flat
-        if not all(value(one).equals(term(x)) for one, x in zip(mine, wanted, strict=True)):
+        if not all(
+            value(one).equals_either_way(term(x)) for one, x in zip(mine, wanted, strict=True)
+        ):
             raise SymattnError(
                 f"no proof was found: an entry of {name} has another form, with the same numbers "
                 "wherever it was tried"
@@ -253,10 +278,6 @@ def _named(numbers: Mapping[str, Array]) -> dict[str, Array]:
         names[name] = np.arange(start, start + array.size, dtype=float).reshape(array.shape)
         start += array.size
     return names
-
-
-def _letters(ids: Array) -> Array:
-    return elementwise(lambda one: terms.letter(int(one)), ids)
 
 
 def _hold(
@@ -309,15 +330,15 @@ class _Tape:
 
     def terms(self) -> Callable[[int | float], Term]:
         """What each place is as a term."""
-        return self._read(lambda name: terms.letter(int(name)), term, _TERMS)
+        return self._read(terms.letter, term, _TERMS)
 
     def floats(self, given: Mapping[int, float]) -> Callable[[int | float], float]:
         """What each place is as a number."""
-        return self._read(lambda name: given[int(name)], float, _FLOATS)
+        return self._read(given.__getitem__, float, _FLOATS)
 
     def _read(
         self,
-        letter: Callable[[str], Any],
+        letter: Callable[[int], Any],
         number: Callable[[float], Any],
         table: Mapping[str, Callable[..., Any]],
     ) -> Callable[[int | float], Any]:
@@ -328,7 +349,10 @@ class _Tape:
 
         for name, *arguments in self.operations:
             if name == "letter":
-                values.append(letter(arguments[0]))
+                values.append(letter(int(arguments[0])))
+            elif name == "truth":
+                own = letter(int(arguments[0]))
+                values.append(terms.truth(int(arguments[0])) if own.__class__ is Term else own)
             elif name == "pow":
                 values.append(table["pow"](value(arguments[0]), arguments[1]))
             elif name in table:
@@ -342,16 +366,12 @@ def _power(x: Term, exponent: float) -> Term:
     return x.power(Fraction(exponent).limit_denominator(64))
 
 
-def _chosen(name: str, holds: Mapping[int, bool]) -> Callable[[Term, Term, Term, Term], Term]:
-    """A choice by a difference: known where its sign is; a letter else."""
-
-    def of(left: Term, right: Term, one: Term, other: Term) -> Term:
-        sign = (left - right).sign
-        if sign is not None:
-            return one if holds[sign] else other
-        return terms.function(name, left - right, one, other)
-
-    return of
+def _equal(left: Term, right: Term, one: Term, other: Term) -> Term:
+    """A choice by a difference that is 0: known where its sign is; a letter else."""
+    sign = (left - right).sign
+    if sign is not None:
+        return other if sign else one
+    return terms.function("equal", left - right, one, other)
 
 
 #: What each operation of a tape does to terms, and to floats.
@@ -363,9 +383,10 @@ _TERMS: Mapping[str, Callable[..., Term]] = {
     "pow": _power,
     "max": lambda a, b: terms.largest([a, b]),
     "min": lambda a, b: -terms.largest([-a, -b]),
-    "at least": _chosen("at least", {1: True, 0: True, -1: False}),
-    "above": _chosen("above", {1: True, 0: False, -1: False}),
-    "equal": _chosen("equal", {1: False, 0: True, -1: False}),
+    "at least": lambda a, b, one, other: terms.chosen(b - a, other, one),
+    "above": lambda a, b, one, other: terms.chosen(a - b, one, other),
+    "equal": _equal,
+    "true": terms.by_truth,
     **terms.FUNCTIONS,
 }
 _FLOATS: Mapping[str, Callable[..., float]] = {
@@ -387,6 +408,7 @@ _FLOATS: Mapping[str, Callable[..., float]] = {
     "at least": lambda a, b, x, y: x if a >= b else y,
     "above": lambda a, b, x, y: x if a > b else y,
     "equal": lambda a, b, x, y: x if a == b else y,
+    "true": lambda a, x, y: x if a else y,
 }
 
 
@@ -430,7 +452,14 @@ class Terms(Arithmetic):
     def vanishing(self, x: Array) -> Any:
         return np.asarray(elementwise(lambda one: term(one).number == 0, x), dtype=bool)
 
+    def where(self, condition: Any, a: Any, b: Any) -> Array:
+        if condition.dtype == bool:
+            return super().where(condition, a, b)
+        return elementwise(lambda *x: terms.by_truth(*map(term, x)), condition, a, b)
+
     def equals(self, x: Array, number: int) -> Any:
+        if number == 1 and all(one.is_truth for one in map(term, x.flat)):
+            return x
         return np.asarray(elementwise(lambda one: term(one).number == number, x), dtype=bool)
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 import inspect
 import json
 import sys
+import sysconfig
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from types import CodeType, FrameType
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,7 +29,11 @@ from symattn.lifting.numerals import LOWEST
 from symattn.lifting.recorded import Recorded, Recording, quiet, recorded_input
 from symattn.lifting.said import Unsaid
 from symattn.printable import said_by
+from symattn.verifying.calling import code_of
 from symattn.verifying.loading import load
+
+#: Where modules of Python's own lie.
+_STANDARD = sysconfig.get_path("stdlib")
 
 #: A function, or where it is: ``module.py:function``.
 Target: TypeAlias = str | Callable[..., Any]
@@ -82,48 +88,58 @@ def arguments(target: Target) -> bytes:
 
 
 def whole_numbers(target: Target) -> bytes:
-    """The largest whole number in the code of a function's file that it may use, and its defaults.
+    """The largest whole number that a function may use: in code, defaults, attributes, around it.
 
     A program may do something else from so many tokens on.
     """
-    function = function_of(target)
-    found = [0, *_wholes(inspect.unwrap(function).__code__, set())]
-    space = inspect.unwrap(function).__globals__
-    file = file_of(function)
-    for value in [*space.values(), *_defaults(function)]:
-        code = getattr(value, "__code__", None)
-        if code is not None and code.co_filename == file:
-            found += [*_wholes(code, set()), *filter(_is_whole, _defaults(value))]
-        elif _is_whole(value):
-            found.append(value)
-    return json.dumps(max(map(abs, found))).encode()
-
-
-def _defaults(function: Any) -> list[Any]:
-    named = getattr(function, "__kwdefaults__", None) or {}
-    return [*(getattr(function, "__defaults__", None) or ()), *named.values()]
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _wholes(code: CodeType, seen: set[CodeType]) -> Iterator[int]:
-    """The whole numbers among the constants of some code, and of what stands in it."""
-    if code in seen:
-        return
-    seen.add(code)
-    waiting = [*code.co_consts]
+    found, waiting, seen = [0], [function_of(target)], dict[int, Any]()
     while waiting:
         value = waiting.pop()
-        if isinstance(value, CodeType):
-            yield from _wholes(value, seen)
-        elif isinstance(value, tuple | frozenset):
-            waiting += value
-        elif isinstance(value, int) and not isinstance(value, bool):
-            yield value
+        if isinstance(value, int) and not isinstance(value, bool):
+            found.append(abs(value))
         elif isinstance(value, float) and value.is_integer() and abs(value) < -LOWEST:
-            yield int(value)
+            found.append(abs(int(value)))
+        elif id(value) not in seen:
+            seen[id(value)] = value
+            waiting += _within(value)
+    return json.dumps(max(found)).encode()
+
+
+def _within(value: Any) -> Iterator[Any]:
+    """What a program may use of a value that it uses."""
+    if isinstance(value, tuple | list | set | frozenset):
+        yield from (len(value), *value)
+    elif isinstance(value, Mapping):
+        yield from value.values()
+    elif isinstance(value, np.ndarray):
+        yield from value.shape
+    elif callable(value) and not _is_of_a_library(value.__module__):
+        for code, space in code_of(value):
+            yield from _named(code, space)
+        for name in ("__defaults__", "__kwdefaults__", "__self__", "__wrapped__", "func", "args"):
+            yield getattr(value, name, None)
+        yield dict(getattr(value, "__dict__", {}))
+    elif not isinstance(value, str | ModuleType) or not _is_of_a_library(value):
+        own = getattr(value, "__dict__", {})
+        yield {name: item for name, item in own.items() if not name.startswith("__")}
+
+
+def _named(code: CodeType, space: Mapping[str, Any]) -> Iterator[Any]:
+    """The constants of code, and what its names stand for; so of what stands in it."""
+    yield from (space[name] for name in (*code.co_names, *code.co_freevars) if name in space)
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            yield from _named(value, space)
+        else:
+            yield value
+
+
+def _is_of_a_library(module: Any) -> bool:
+    """Whether a module, or the one of a name, is installed, and so is none of the program's."""
+    own = module if isinstance(module, ModuleType) else sys.modules.get(str(module))
+    file = str(getattr(own, "__file__", None) or "")
+    installed = {"site-packages", "dist-packages"} & {*Path(file).parts}
+    return own is not None and bool(installed or not file or file.startswith(_STANDARD))
 
 
 def _annotation(annotation: Any) -> str:
@@ -197,10 +213,10 @@ def _numbers(value: Any) -> Any:
 
 def file_of(function: Callable[..., Any]) -> str:
     """The file of a function. Raises `SymattnError` for what has none."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    if code is None:
+    codes = code_of(function)
+    if not codes:
         raise SymattnError("it is no function of Python, whose lines could be followed")
-    return str(code.co_filename)
+    return codes[0][0].co_filename
 
 
 def _letter(run: Recording, name: str) -> str:

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from symattn.errors import SymattnError
-from symattn.lifting.entries import Entries, Tape, Taped, entries, seen_by
+from symattn.lifting.entries import Condition, Entries, Tape, Taped, entries, seen_by
 from symattn.lifting.graphs import of_jax, of_torch
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.recorded import place_in, quiet
 from symattn.lifting.recording import Target, file_of, function_of
 from symattn.lifting.said import Unsaid
 from symattn.printable import said_by
-from symattn.verifying.calling import Call, Given
+from symattn.verifying.calling import Call, Given, converted
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,15 @@ class Taping:
 
     target: Target
     call: Call
+    #: The matrices whose entries are true or false.
+    booleans: tuple[str, ...] = ()
 
 
 def taped(asked: Taping) -> bytes:
     """The tape of a call: its operations, and what is returned, as places on it or numbers."""
     function = function_of(asked.target)
     tape = Tape(file_of(function))
-    made = [_made(each, tape, asked.call.library) for each in asked.call.given]
+    made = [_made(each, tape, asked) for each in asked.call.given]
     pairs = list(zip(asked.call.given, made, strict=True))
     args = [value for each, value in pairs if each.by_position]
     named = {each.name: value for each, value in pairs if not each.by_position}
@@ -77,13 +79,19 @@ def _called(
         raise SymattnError(f"{line}: {why}") from None
 
 
-def _made(each: Given, tape: Tape, library: str) -> Any:
+def _made(each: Given, tape: Tape, asked: Taping) -> Any:
     """An argument: a matrix of entries, or what is given otherwise."""
-    if not each.matrix:
+    library = asked.call.library
+    if not isinstance(each.value, np.ndarray):
         return each.value
+    if not each.matrix:
+        return converted(each.value, library, asked.call.dtype)
     names = np.asarray(each.value)
     flat = np.empty(names.size, object)
-    flat[:] = [tape.entry("letter", str(int(name))) for name in names.flat]
+    if each.matrix in asked.booleans:
+        flat[:] = [Condition("true", tape.entry("truth", str(int(x))), 1.0) for x in names.flat]
+    else:
+        flat[:] = [tape.entry("letter", str(int(name))) for name in names.flat]
     made = flat.reshape(names.shape)
     return made.tolist() if library == "lists" else entries(made)
 

@@ -11,7 +11,7 @@ whole numbers are powers of primes: √12 is 2 · 3^(1/2).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -36,7 +36,7 @@ _NOTHING: Monomial = (frozenset(), frozenset())
 
 #: The largest denominator of a float that is taken for a quotient, and the most digits of one that
 #: is taken for a decimal.
-_MOST_BELOW, _MOST_DIGITS = 10_000, 12
+_MOST_BELOW, _FEW_BELOW, _MOST_DIGITS = 10_000, 1024, 12
 
 
 class Unknown(SymattnError):
@@ -72,8 +72,10 @@ class Term:
     def __mul__(self, other: Any) -> Term:
         other = term(other)
         if self.lowest or other.lowest:
-            number = (other if self.lowest else self).number
-            if number is None or number <= 0:
+            factor = other if self.lowest else self
+            if factor.is_truth:
+                return _letter_of("ln", ONE - factor)
+            if factor.number is None or factor.number <= 0:
                 raise Unknown("−∞ times a number that may be 0 or negative")
             return LOWEST_TERM
         return Term(_times(self.terms, other.terms))
@@ -128,9 +130,13 @@ class Term:
 
     @cached_property
     def split(self) -> tuple[Monomial, Fraction, Term]:
-        """A monomial of it, its number, and it over both, the same for all its multiples."""
+        """A monomial of it, its number, and it over both, the same for all its multiples.
+
+        By what is 1 or 0 nothing is divided.
+        """
         found = []
-        for first, number in self.terms.items():
+        for (powers, exponent), number in self.terms.items():
+            first = frozenset(one for one in powers if one[0][0] != "truth"), exponent
             monomial, factor = _inverse(first)
             rest = Term(_times(self.terms, {monomial: factor / number}))
             found.append((first, number, rest))
@@ -146,6 +152,16 @@ class Term:
         return self.terms[_NOTHING] if {*self.terms} == {_NOTHING} else None
 
     @property
+    def value(self) -> float | None:
+        """The number that it is, rational or not, if it is one."""
+        total = 0.0
+        for (powers, exponent), coefficient in self.terms.items():
+            if exponent or any(own[0] not in ("prime", "number") for own, _ in powers):
+                return None
+            total += float(coefficient) * math.prod(float(x[1]) ** float(e) for x, e in powers)
+        return None if self.lowest else total
+
+    @property
     def single(self) -> Letter | None:
         """The letter that it is, if it is one."""
         if self.lowest or len(self.terms) != 1:
@@ -155,6 +171,11 @@ class Term:
             return None
         ((letter, power),) = powers
         return letter if power == 1 else None
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether it is 1 of what is true and 0 of what is false, or the other way."""
+        return any((one.single or ("",))[0] == "truth" for one in (self, ONE - self))
 
     @property
     def sign(self) -> int | None:
@@ -179,6 +200,38 @@ class Term:
             rest = _cleared(rest, divisors.pop())
         return True
 
+    def equals_either_way(self, other: Term, most: int = 6) -> bool:
+        """The same, where comparisons that are not decided are taken each way, so many of them."""
+        if self.equals(other):
+            return True
+        asked = next(_compared(self - other), None) if most and not self.lowest else None
+        if asked is None or other.lowest:
+            return False
+        ways = asked[1] if asked[0] == "max" else (ONE, ZERO)
+        try:
+            return all(self._equals_by(other, asked, way, most) for way in ways)
+        except Unknown:  # as of a divisor that is 0 this way
+            return False
+
+    def _equals_by(self, other: Term, asked: Letter, way: Term, most: int) -> bool:
+        """The same where a comparison goes one way."""
+        one, two = (_replaced(x, {asked: way}.get) for x in (self, other))
+        while asked in _compared(one - two):  # another one has become the same
+            one, two = (_replaced(x, {asked: way}.get) for x in (one, two))
+        return one.equals_either_way(two, most - 1)
+
+
+def _compared(x: Term) -> Iterator[Letter]:
+    """The letters of a term that stand for comparisons, the innermost first."""
+    for powers, exponent in x.terms:
+        yield from _compared(Term(dict(exponent)))
+        for own, _ in powers:
+            for inner in own[1] if own[0] == "max" else own[1:]:
+                if isinstance(inner, Term):
+                    yield from _compared(inner)
+            if own[0] in ("max", "above"):
+                yield own
+
 
 def _cleared(terms: Sum, divisor: Letter) -> Sum:
     """A sum times a power of a divisor, in which it stands no more."""
@@ -197,7 +250,7 @@ def _cleared(terms: Sum, divisor: Letter) -> Sum:
 def _is_positive(own: Letter) -> bool:
     """Whether a letter is above 0, whatever is given."""
     if own[0] != "inverse":
-        return bool(own[0] == "prime")
+        return own[0] in ("prime", "number")
     divisor: Term = own[1]
     return divisor.sign == 1
 
@@ -206,19 +259,40 @@ def _of(monomial: Monomial, coefficient: Fraction = Fraction(1)) -> Term:
     return Term({monomial: coefficient} if coefficient else {})
 
 
+#: Functions whose values of numbers are numbers, told by their first digits.
+_OF_NUMBERS: Mapping[str, Callable[[float], float]] = {
+    "cos": math.cos,
+    "sin": math.sin,
+    "tanh": math.tanh,
+    "erf": math.erf,
+}
+
 ONE = _of(_NOTHING)
 ZERO = Term({})
 LOWEST_TERM = Term({}, lowest=True)
 
 
+def _letter_of(*own: Any) -> Term:
+    return _of((frozenset({(own, Fraction(1))}), frozenset()))
+
+
 def letter(name: Any) -> Term:
     """A letter of its own."""
-    return _of((frozenset({(("letter", name), Fraction(1))}), frozenset()))
+    return _letter_of("letter", name)
+
+
+def truth(name: Any) -> Term:
+    """1 or 0 of what is true or false, which is its own square."""
+    return _letter_of("truth", name)
 
 
 def function(name: str, *arguments: Term) -> Term:
-    """A function of which no more is known than its arguments."""
-    return _of((frozenset({((name, *arguments), Fraction(1))}), frozenset()))
+    """A function of which no more is known than its arguments; of numbers it is one."""
+    known = _OF_NUMBERS.get(name)
+    value = None if known is None or len(arguments) != 1 else arguments[0].value
+    if known is not None and value is not None:
+        return of_float(known(value))
+    return _letter_of(name, *arguments)
 
 
 def term(value: Any) -> Term:
@@ -243,6 +317,9 @@ def of_float(value: float) -> Term:
     near = Fraction(value).limit_denominator(_MOST_BELOW)
     if float(near) == value or value.is_integer():
         return _of(_NOTHING, near if float(near) == value else Fraction(value))
+    few = Fraction(value).limit_denominator(_FEW_BELOW)
+    if math.isclose(float(few), value, rel_tol=5e-16):  # as 2^-2 is by way of exponentials
+        return _of(_NOTHING, few)
     if len(Decimal(repr(value)).as_tuple().digits) <= _MOST_DIGITS:
         return _of(_NOTHING, Fraction(repr(value)))
     for root in (2, 4):
@@ -257,7 +334,7 @@ def of_float(value: float) -> Term:
         square = Fraction(rest * rest).limit_denominator(64)
         if rest > 0 and math.isclose(math.sqrt(square), rest, rel_tol=2e-15):
             return known * _root(square, Fraction(1, 2))
-    own = letter(("number", f"{abs(value):.13g}"))
+    own = _letter_of("number", f"{abs(value):.13g}")
     return own if value > 0 else -own
 
 
@@ -324,11 +401,7 @@ LN_2 = function("ln", term(2))
 
 def largest(terms: Iterable[Term]) -> Term:
     """The largest; a letter, named by all that are not −∞."""
-    found: set[Term] = set()
-    for one in terms:
-        own = one.single
-        parts = own[1] if own is not None and own[0] == "max" else (one,)
-        found.update(part for part in parts if not part.lowest)
+    found = {part for one in terms for part in _parts(one) if not part.lowest}
     known = [number for one in found if (number := one.number) is not None]
     rest = {one for one in found if one.number is None}
     if known:
@@ -337,7 +410,130 @@ def largest(terms: Iterable[Term]) -> Term:
         return LOWEST_TERM
     if len(rest) == 1:
         return rest.pop()
-    return _of((frozenset({(("max", frozenset(rest)), Fraction(1))}), frozenset()))
+    ways = [_apart(base, rest) for base in rest]
+    base, scale, apart = min(ways, key=lambda way: hash(way[2]))
+    return base + term(scale) * _letter_of("max", apart)
+
+
+def _apart(base: Term, rest: set[Term]) -> tuple[Term, Fraction, frozenset[Term]]:
+    """How far terms are above one of them; of two, up to a number, the same for all multiples."""
+    apart = frozenset(one - base for one in rest)
+    if len(apart) > 2:
+        return base, Fraction(1), apart
+    (other,) = apart - {ZERO}
+    scale = abs(other.terms[min(other.terms, key=hash)])
+    return base, scale, frozenset([ZERO, other * term(1 / scale)])
+
+
+def _parts(x: Term) -> Iterable[Term]:
+    """Those of which a term is the largest: of one and a largest number each of their sums."""
+    for (powers, exponent), number in x.terms.items():
+        if len(powers) != 1 or exponent or number < 0:
+            continue
+        ((own, power),) = powers
+        if own[0] == "max" and power == 1:
+            rest = x - _of((powers, exponent), number)
+            return [rest + term(number) * one for one in own[1]]
+    return (x,)
+
+
+def by_truth(which: Term, one: Term, other: Term) -> Term:
+    """One of two by what is 1 or 0; −∞ is the logarithm of 0."""
+    if one.lowest and other.lowest:
+        return one
+    if other.lowest:
+        return one + _letter_of("ln", which)
+    if one.lowest:
+        return other + _letter_of("ln", ONE - which)
+    return other + (one - other) * which
+
+
+def chosen(difference: Term, one: Term, other: Term) -> Term:
+    """The one where a difference is above 0, else the other; the same for all its multiples.
+
+    A difference that is a multiple of a letter may be taken with either sign where both are equal
+    at 0, so that ≥ is > there.
+    """
+    sign = difference.sign
+    if sign is not None:
+        return one if sign > 0 else other
+    if one.lowest or other.lowest:
+        return function("above", difference, one, other)
+    one, other = _given_above(one, difference), _given_above(other, -difference)
+    monomial, number = min(difference.terms.items(), key=lambda item: hash(item[0]))
+    scaled = difference * term(1 / abs(number))
+    if number < 0 and _at_zero(one - other, monomial, len(difference.terms)) == ZERO:
+        one, other, scaled = other, one, -scaled
+    return other + (one - other) * _letter_of("above", scaled)
+
+
+def _given_above(x: Term, difference: Term) -> Term:
+    """A term where a difference is not below 0: of a multiple of it and 0 the larger is known."""
+
+    def known(own: Letter) -> Term | None:
+        if own[0] != "max" or len(own[1]) != 2:
+            return None
+        (other,) = own[1] - {ZERO}
+        if {*other.terms} != {*difference.terms}:
+            return None
+        ratios = {other.terms[key] / difference.terms[key] for key in other.terms}
+        if len(ratios) > 1:
+            return None
+        return other if ratios.pop() > 0 else ZERO
+
+    return _replaced(x, known)
+
+
+def _at_zero(x: Term, monomial: Monomial, count: int) -> Term | None:
+    """A term with 0 for a letter, if that is all of a difference; None where it cannot be."""
+    own = _of(monomial).single
+    if own is None or count != 1:
+        return None
+    try:
+        return _replaced(x, lambda one: ZERO if one == own else None)
+    except Unknown:
+        return None
+
+
+def _replaced(x: Term, by: Callable[[Letter], Term | None]) -> Term:
+    """A term with others for some of its letters, also in exponents and in functions."""
+    if x.lowest:
+        return x
+    out = ZERO
+    for (powers, exponent), number in x.terms.items():
+        part = _of(_NOTHING, number)
+        for own, power in powers:
+            other = by(own)
+            other = _rebuilt(own, by) if other is None else other
+            same = other.single == own
+            part = part * (
+                _of((frozenset({(own, power)}), frozenset())) if same else other.power(power)
+            )
+        if exponent:
+            part = part * exp(_replaced(Term(dict(exponent)), by))
+        out = out + part
+    return out
+
+
+def _rebuilt(own: Letter, by: Callable[[Letter], Term | None]) -> Term:
+    """A letter with others for those within it."""
+    name, *inner = own
+    if name == "max":
+        return largest(_replaced(one, by) for one in inner[0])
+    if not all(isinstance(one, Term) for one in inner):
+        return _letter_of(*own)
+    new = [_replaced(one, by) for one in inner]
+    if new == inner:
+        return _letter_of(*own)
+    if name == "inverse":
+        return new[0].inverse
+    if name == "above":
+        return chosen(new[0], ONE, ZERO)
+    return FUNCTIONS[name](*new) if name in FUNCTIONS else function(name, *new)
+
+
+def _absolute(x: Term) -> Term:
+    return largest([x, -x]) if x.sign is None else x if x.sign > 0 else -x
 
 
 def _sigmoid(x: Term) -> Term:
@@ -350,10 +546,11 @@ FUNCTIONS: Mapping[str, Callable[[Term], Term]] = {
     "ln": ln,
     "√": lambda x: x.power(Fraction(1, 2)),
     "tanh": lambda x: function("tanh", x),
-    "cos": lambda x: ONE if x.number == 0 else function("cos", x),
-    "sin": lambda x: ZERO if x.number == 0 else function("sin", x),
-    "abs": lambda x: largest([x, -x]),
+    "cos": lambda x: function("cos", x),
+    "sin": lambda x: function("sin", x),
+    "abs": _absolute,
     "σ": _sigmoid,
+    "elu1": lambda x: chosen(x, x + ONE, exp(x)),
     "max0": lambda x: largest([x, ZERO]),
     "erf": lambda x: function("erf", x),
     "SiLU": lambda x: x * _sigmoid(x),
@@ -401,6 +598,8 @@ def _product(one: Monomial, other: Monomial) -> tuple[Monomial, Fraction]:
         if own[0] == "prime":
             factor *= Fraction(own[1]) ** math.floor(power)
             powers[own] = power - math.floor(power)
+        elif own[0] == "truth" and power > 1:
+            powers[own] = Fraction(1)
         if not powers[own]:
             del powers[own]
     return (frozenset(powers.items()), _exponents(one[1], other[1])), factor

@@ -414,7 +414,7 @@ def libraries_of(function: Callable[..., Any]) -> tuple[str, ...]:
     What is not imported yet is not imported only to be tried.
     """
     named = dict.fromkeys([*_roots_of_kind(function) & {*LIBRARIES}])
-    named.update(dict.fromkeys(_libraries_named(_code_of(function), set())))
+    named.update(dict.fromkeys(_libraries_named(code_of(function), set())))
     named.update(dict.fromkeys(_libraries_annotated(function)))
     own = str(getattr(function, "__module__", "") or "").partition(".")[0]
     special = [name for name in (own, *named) if name in ("torch", "jax")]
@@ -423,10 +423,10 @@ def libraries_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 #: Code with the names that it can see.
-_Code: TypeAlias = tuple[CodeType, Mapping[str, Any]]
+Code: TypeAlias = tuple[CodeType, Mapping[str, Any]]
 
 
-def _code_of(function: Any, most: int = 100) -> list[_Code]:
+def code_of(function: Any, most: int = 100) -> list[Code]:
     """The code of a function, wrapped so many times at most, or of an object that is called."""
     for _ in range(most):
         inner = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
@@ -453,7 +453,7 @@ def _seen_by(function: Any) -> Mapping[str, Any]:
     return {**function.__globals__, **closed}
 
 
-def _libraries_named(codes: Sequence[_Code], seen: set[CodeType]) -> Iterator[str]:
+def _libraries_named(codes: Sequence[Code], seen: set[CodeType]) -> Iterator[str]:
     """The libraries that code names, and the code of the functions that it names."""
     for code, space in codes:
         if code in seen:
@@ -467,7 +467,7 @@ def _libraries_named(codes: Sequence[_Code], seen: set[CodeType]) -> Iterator[st
             if found := roots & {*LIBRARIES}:
                 yield from found
             elif getattr(value, "__globals__", None) is not None or isinstance(value, type):
-                own = [part for part in _code_of(value) if not _is_installed(part[0])]
+                own = [part for part in code_of(value) if not _is_installed(part[0])]
                 yield from _libraries_named(own, seen)
 
 

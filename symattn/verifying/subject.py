@@ -433,7 +433,8 @@ def _meaning(each: Argument, spec: Meant, taken: Mapping[str, str]) -> tuple[str
             return ("flag", "causal") if any(kind == "causal" for kind, _ in spec.mask) else None
         meaning = canonical_name(each.name) or None
         if meaning == "bias" and spec.bias is None:
-            meaning = None
+            added = any(kind == "additive" for kind, _ in spec.mask)
+            meaning = MATRIX_MASKS["additive"] if added else None
     if meaning in own or (meaning and (spec.mask or meaning not in MATRIX_MASKS.values())):
         return "matrix", meaning
     if each.required:

@@ -1,0 +1,40 @@
+"""Forms of numbers with letters: what is the same either way, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from symattn.lifting import terms
+from symattn.lifting.terms import ONE, ZERO, Term, exp, largest, ln
+
+X, Y, B = terms.letter(0), terms.letter(1), terms.truth(2)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (largest([X, Y]), X + largest([ZERO, Y - X])),
+        (largest([X - Y, Y - X]), 2 * largest([X, Y]) - X - Y),
+        (terms.chosen(-X, exp(X), X + ONE), terms.chosen(X, X + ONE, exp(X))),
+        (largest([X, Y]) + ln(ONE + exp(-largest([X - Y, Y - X]))), ln(exp(X) + exp(Y))),
+        (exp(terms.by_truth(B, X, terms.LOWEST_TERM)), B * exp(X)),
+        (B * B, B),
+    ],
+)
+def test_the_same_either_way(one: Term, other: Term) -> None:
+    assert exp(one).equals_either_way(exp(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (largest([X, Y]), X),
+        (largest([X, ZERO]), largest([-X, ZERO])),
+        (terms.chosen(X, X + ONE, ZERO), largest([X + ONE, ZERO])),
+        (terms.chosen(X, ONE, ZERO), terms.chosen(-X, ZERO, ONE)),
+        (terms.by_truth(B, X, Y), terms.by_truth(B, Y, X)),
+        (B * X, X),
+    ],
+)
+def test_not_the_same(one: Term, other: Term) -> None:
+    assert not one.equals_either_way(other)
