@@ -89,10 +89,12 @@ class Body:
         *notes: str,
         tokens: Collection[sympy.Dummy] = (),
         template: str = "",
+        above: str = "",
     ) -> None:
         """A line of its own; beside it, if that fits, notes: a shape, and a remark.
 
-        It stands in the loop over one of the `tokens`; `template` is that of what may change.
+        It stands in the loop over one of the `tokens`; `template` is that of what may change, and
+        `above` is said in a line before it.
         """
         language, (statements, indent) = self._language, self.within(tokens)
         line = (template or language.assignment).format(name=name, code=code)
@@ -101,14 +103,15 @@ class Body:
             comment = language.comment.format(note)
             if len(lines) == 1 and len(lines[0]) + 2 + len(comment) <= language.style.width:
                 lines = [f"{lines[0]}{language.gap}{comment}"]
-        statements.append(lines)
+        statements += [*self.comment(above, indent), lines]
 
-    def comment(self, reason: str) -> list[list[str]]:
+    def comment(self, reason: str, indent: str = "") -> list[list[str]]:
         """The first sentence of a reason, in one line or two."""
         sentence = escape_controls(" ".join(reason.split()).partition(". ")[0]).rstrip(".")
         style, comment = self._language.style, self._language.comment
-        width = style.width - len(style.indent) - len(comment.format(""))
-        lines = [f"{style.indent}{comment.format(line)}" for line in wrap(sentence, width)]
+        indent = indent or style.indent
+        width = style.width - len(indent) - len(comment.format(""))
+        lines = [f"{indent}{comment.format(line)}" for line in wrap(sentence, width)]
         return [lines] if 0 < len(lines) < 3 else []
 
     def filled(self, template: str, x: Recorded, *pieces: str, **more: str) -> Piece:

@@ -77,9 +77,8 @@ class Expressions:
             f"{self.subject.rstrip('_')}_{noun}" if noun in self.crowded else noun
         )
         self.names.of[x] = name
-        if x.operation in ("every", "some"):
-            self.body.statements += self.body.comment(NO_KEY)
-        self.body.tell(name, code, self.note(x), tokens=self.graph.tokens(x))
+        above = NO_KEY if x.operation in ("every", "some") else ""
+        self.body.tell(name, code, self.note(x), tokens=self.graph.tokens(x), above=above)
         return Piece(name)
 
     def note(self, x: Recorded) -> str:
