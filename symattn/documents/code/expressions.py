@@ -77,8 +77,13 @@ class Expressions:
             f"{self.subject.rstrip('_')}_{noun}" if noun in self.crowded else noun
         )
         self.names.of[x] = name
-        above = NO_KEY if x.operation in ("every", "some") else ""
-        self.body.tell(name, code, self.note(x), tokens=self.graph.tokens(x), above=above)
+        self.body.tell(
+            name,
+            code,
+            self.note(x),
+            tokens=self.graph.tokens(x),
+            above=NO_KEY if x.operation in ("every", "some") else "",
+        )
         return Piece(name)
 
     def note(self, x: Recorded) -> str:
