@@ -91,7 +91,7 @@ class _Meter:
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
         self._clock, self._end = clock, clock() + seconds
         self._lock, self._ended, self._meant = threading.Lock(), False, threading.get_ident()
-        self._over = threading.Event()
+        self._over, self._sent = threading.Event(), threading.Event()
 
     @property
     def left(self) -> float:
@@ -103,11 +103,19 @@ class _Meter:
         self._end = self._clock()
 
     def stop(self) -> None:
-        """Stop nothing any more."""
+        """Stop nothing any more.
+
+        A `Stopped` that may be on its way is waited for: were it taken back, CPython 3.11 would go
+        on looking for it, and hang as soon as a debugger follows its lines.
+        """
         while not self._over.is_set():
             with suppress(Stopped):  # which may come at this moment
                 with self._lock:
                     self._ended = True
+                if self._sent.is_set():
+                    self._sent.clear()
+                    while threading.get_ident() == self._meant:
+                        self._send(ctypes.py_object(Stopped))  # in the place of one on its way
                     self._send(None)
                 self._over.set()
 
@@ -124,6 +132,7 @@ class _Meter:
         while not self._over.wait(pause):
             with self._lock:
                 if not self._ended and self.left <= 0:
+                    self._sent.set()
                     self._send(ctypes.py_object(Stopped))
             pause = _AGAIN if self.left <= 0 else max(_TICK, min(self.left, _AGAIN))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -100,6 +102,26 @@ def test_the_inner_budget_is_spent_before_the_outer_one() -> None:
         sum(range(1000))
     with pytest.raises(Spent, match="with outer"), limited("outer", 0.1), limited("inner", 60.0):
         endless()
+
+
+@pytest.mark.parametrize("seconds", [5, 0.1])
+def test_a_debugger_goes_on_after_a_budget(seconds: float) -> None:
+    code = f"""
+import sys
+from symattn.budget import Spent, limited
+try:
+    with limited("--timeout", {seconds}):
+        while {seconds} < 1:
+            pass
+except Spent:
+    pass
+def outer():
+    kept = 1
+    return lambda: kept
+sys.settrace(lambda *_: None)
+assert outer()() == 1
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_what_fails_inside_is_told_as_it_is() -> None:

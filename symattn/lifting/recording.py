@@ -13,7 +13,6 @@ import sys
 import sysconfig
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
@@ -172,8 +171,14 @@ def recorded(asked: Asked) -> bytes:
         run.lines.append(f"{letter} : {run.shape(shape) if numbers.ndim else 'number'}")
         given[name] = recorded_input(numbers, letter, run)
     steps = _Steps(run, list(given.values()))
-    with ThreadPoolExecutor(1) as apart:  # where nothing else is traced, nor switched between
-        result = apart.submit(_traced, steps, function, given).result()
+    previous = sys.gettrace()
+    sys.settrace(steps.entered)
+    try:
+        with quiet(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = _called(function, given)
+    finally:
+        sys.settrace(previous)
     if isinstance(result, tuple) and result:
         result = result[0]
     if not isinstance(result, Recorded):
@@ -182,14 +187,6 @@ def recorded(asked: Asked) -> bytes:
     letters = {name: array.said.text for name, array in given.items()}
     found = {"lines": run.lines, "numbers": steps.numbers, "letters": letters}
     return json.dumps(found).encode()
-
-
-def _traced(steps: _Steps, function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """What a function returns whose variables are followed, in a thread that ends with it."""
-    sys.settrace(steps.entered)
-    with quiet(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _called(function, given)
 
 
 def _called(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:

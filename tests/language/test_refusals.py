@@ -36,7 +36,7 @@ REFUSED = (
     ("A = softmax(S + window(-1))", "window", "write inf where there is no limit"),
     ("A = softmax(S + window(2, -1))", "window", "write inf where there is no limit"),
     ("A = softmax(S + window(1/2))", "window", "= 1/2: give a whole number"),
-    ("A = softmax(S + causal(start=-1))", "causal", "= -1: give a whole number"),
+    ("A = softmax(S + causal(start=1/2))", "causal", "= 1/2: give a whole number"),
     ("A = softmax(S + padding(-2))", "padding", "= -2: give a whole number"),
     ("A = softmax(S + documents(1, 1/2))", "documents", "= 1/2: give a whole number"),
     ("A = softmax(S + dilated(1, 0))", "dilated", "= 0: give a whole number"),
