@@ -190,6 +190,7 @@ _OPERATIONS = {
     "with heads": "np.broadcast_to({0}, (*{1}.shape[:{ahead}], {2}))",
     "join": "np.concatenate([{all}], axis={axis})",
     "stack": "np.stack({0}, axis=-3)",
+    "together": "np.broadcast_arrays(*{0})",
     "size": "{0}.shape[{1}]",
     "power": "{0}**{1}",
     "power of more": "{0:a} ** {1}",
@@ -301,6 +302,7 @@ _TORCH_OPERATIONS = {
     "with heads": "{0:a}.expand(*{1}.shape[:{ahead}], {2})",
     "join": "torch.cat([{all}], dim={axis})",
     "stack": "torch.stack({0}, dim=-3)",
+    "together": "torch.broadcast_tensors(*{0})",
 }
 
 _TORCH_PLACES = {
@@ -337,6 +339,7 @@ _CALLS = {
     "repeat": "repeat({0}, {1}, {axis})",
     "total": "total({0}, {axis})",
     "broadcast": "broadcast({0}, [{shape}])",
+    "together": "{0}",
     "with heads": "broadcast({0}, [{shape}])",
     "filled": "broadcast({0}, [{shape}])",
     "join": "join([{all}], {axis})",

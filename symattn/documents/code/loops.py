@@ -45,7 +45,9 @@ class Loops:
         header = language.loops[back].format(number, self.sizes.whole(x.shape[-3] - int(back)))
         closing = language.footer.strip()
         outside += [[indent + header], *repeated, *([[indent + closing]] if closing else [])]
-        return Piece(language.stacked[back].format(states))
+        alike = not back or first.batched  # the last token's alone may lack the axes of a batch
+        listed = states if alike else language.operations["together"].format(states)
+        return Piece(language.stacked[back].format(listed))
 
     def _value(self, x: Recorded) -> Piece:
         return Piece(self.names.of[x]) if x in self.names.of else self.spelled(x)

@@ -16,6 +16,7 @@ from symattn import derivation
 from symattn.attention.variants import TEXTS
 from symattn.derivations import Derivation
 from symattn.documents.code.document import code_document
+from symattn.documents.code.program import recorded
 from symattn.evaluate.evaluation import Evaluation
 from tests.documents.code.test_code import differing, given_to, run, run_javascript, with_numbers
 from tests.shares import share
@@ -57,6 +58,22 @@ def test_a_loop_makes_the_states_in_javascript(tool: Callable[[str], str], tmp_p
     found = run_javascript(tool("node"), tmp_path, programs)
     wrong = [differing(*made(*call), values) for call, values in zip(calls, found, strict=True)]
     assert wrong == [[]] * len(calls)
+
+
+@pytest.mark.parametrize("language", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("name", ["online-softmax", "gated-deltanet", "gru"])
+def test_a_batch_has_states_of_its_own(name: str, language: str) -> None:
+    whole, _ = made(name, back=True)
+    code = code_document(whole, language)
+    shapes = [value.shape for _, value in recorded(whole).inputs]
+    rows = [len(shape) > 1 and str(shape[-2]) in ("n", "m") for shape in shapes]
+    given = [*zip(told(name, True).items(), rows, strict=True)]
+    alone = [{key: x * part if row else x for (key, x), row in given} for part in (1.0, 0.5)]
+    both = {key: np.stack([one[key] for one in alone]) if row else x for (key, x), row in given}
+    found = run(code, language, both)
+    for number, single in enumerate(alone):
+        *_, (last, wanted) = run(code, language, single).items()
+        np.testing.assert_allclose(np.asarray(found[last])[number], np.asarray(wanted), rtol=1e-10)
 
 
 _DELTA = "S[0] = 0; S[t] = S[t-1] + β[t] K[t]^T (V[t] - K[t] S[t-1]); output O[t,:] = Q[t] S[t]"
