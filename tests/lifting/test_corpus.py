@@ -10,18 +10,11 @@ from tests.extras import package
 from tests.lifting import corpus
 from tests.lifting.corpus.table import LIBRARIES, verdict
 
-#: Those of the ordinary run: what no other test of this room has.
+#: Those of the ordinary run, quick ones; the nightly run has all.
 FEW = (
-    ("numpied", "masked_by_boolean", True),
-    ("numpied", "rotary_by_pairs", True),
-    ("numpied", "linear_in_chunks", True),
     ("numpied", "delta_without_what_is_there", False),
-    ("torched", "sdpa_with_a_mask", True),
     ("torched", "windowed", True),
     ("torched", "dropout_left_on", False),
-    ("jaxed", "combined_by_lse", True),
-    ("jaxed", "causal_with_cache", True),
-    ("jaxed", "decayed_too_early", False),
 )
 
 
