@@ -18,7 +18,7 @@ class Limits:
     whole: int = 8
     #: How far numbers may lie from the function's own, beside the largest of them.
     near: float = 1e-9
-    #: The rounding that two functions may have, a few hundred times, before numbers tell them apart.
+    #: The rounding, a few hundred times, that two functions may have before they are told apart.
     shown: float = 1e-8
     #: Seconds that a derivation and a proof may take, where none are said.
     derived: float = 60.0
