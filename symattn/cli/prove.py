@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from symattn.algebra.identities.identity import Identity
     from symattn.algebra.identities.proofs import Proof
     from symattn.language.shapes import GivenShape
+    from symattn.lifting.proving import Proven
 
 Made = TypeVar("Made")
 
 _NAME = r"[^\W\d]\w*'*"
 _SIZE = rf"[1-9][0-9]{{0,3}}|{_NAME}"
 _SHAPE = re.compile(rf"\s*({_NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))\s*")
+_AXES = re.compile(rf"\s*({_NAME})\s*=\s*((?:{_SIZE})(?:\s*,\s*(?:{_SIZE}))*)\s*")
 _SIZED = re.compile(rf"\s*({_NAME})\s*=\s*([1-9][0-9]{{0,3}})\s*")
 _LETTER = re.compile(rf"\s*({_NAME})\s*")
 
@@ -65,6 +67,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
         'symattn prove "softmax(2 S) = softmax(S)"': "Prove or refute an equation of your own.",
         "symattn prove multi-head multi-head-sum": "Compare two attentions.",
         "symattn prove mine.py:attention causal": "Prove that a function is an attention.",
+        "symattn prove mine.py:fast mine.py:plain": "Prove that two functions are the same.",
     },
 )
 @click.argument(
@@ -134,8 +137,9 @@ def prove(**options: Any) -> Status:
     An ATTENTION is a worksheet or a variant; causal#weights is one step of it. Without an argument
     the catalogue is listed. It also lists false beliefs, each of which is refuted by numbers.
 
-    Instead of the first, a function may stand, mine.py:attention. It is RUN, in a process of its
-    own with limits: prove only code that you would run yourself. Real arithmetic is meant.
+    Instead of the first, or of both, a function may stand, mine.py:attention. It is RUN, in a
+    process of its own with limits: prove only code that you would run yourself. Real arithmetic is
+    meant.
     """
     assumed = {name: options.pop(name) for name in _ASSUMED}
     asked = Request(assumed=assumed, **options)
@@ -203,27 +207,50 @@ class Request:
 
 
 def _of_program(asked: Request) -> Status:
-    """Whether a function of a file is an attention."""
-    from symattn.cli.attentions import attention_meant
-    from symattn.lifting.limits import LIMITS
-    from symattn.lifting.proving import prove_program
+    """Whether a function of a file is an attention, or another function."""
     from symattn.lifting.report import proven_data, proven_document
-    from symattn.verifying.subject import Wanted
 
     out = asked.out
     if asked.other is None:
         raise SymattnError(f"{asked.name} is a function; say what it is to be: prove … causal")
-    if {*asked.facts} - {"--size"} or asked.certificate or asked.numbers or out.form == "rocq":
-        raise SymattnError("prove: of a function only --size, --format and --output may be given")
-    wanted = Wanted(attention_meant(asked.other), attention=f"{asked.other} attention")
-    sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
-    assert asked.name is not None
-    found = prove_program(asked.name, wanted, sizes, seconds=asked_seconds() or LIMITS.proven)
+    of_two = is_program(asked.other)
+    facts = {*asked.facts} - ({"--size", "--shape"} if of_two else {"--size"})
+    if facts or asked.certificate or asked.numbers or out.form == "rocq":
+        may = "--size, --shape" if of_two else "--size"
+        raise SymattnError(f"prove: of a function only {may}, --format and --output may be given")
+    found = (_two_programs if of_two else _one_program)(asked)
     if out.form == "json":
         out.put_data(proven_data(found))
     else:
         out.put([proven_document(found, out.brief)])
     return found.status
+
+
+def _one_program(asked: Request) -> Proven:
+    """What is found of a function and an attention."""
+    from symattn.cli.attentions import attention_meant
+    from symattn.lifting.limits import LIMITS
+    from symattn.lifting.proving import prove_program
+    from symattn.verifying.subject import Wanted
+
+    assert asked.name is not None
+    assert asked.other is not None
+    wanted = Wanted(attention_meant(asked.other), attention=f"{asked.other} attention")
+    sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
+    return prove_program(asked.name, wanted, sizes, seconds=asked_seconds() or LIMITS.proven)
+
+
+def _two_programs(asked: Request) -> Proven:
+    """What is found of two functions."""
+    from symattn.lifting.comparing import prove_programs
+    from symattn.lifting.limits import LIMITS
+
+    assert asked.name is not None
+    assert asked.other is not None
+    shapes = dict(_once("--shape", map(_axes, asked.assumed["shapes"])))
+    sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
+    seconds = asked_seconds() or LIMITS.proven
+    return prove_programs(asked.name, asked.other, shapes, sizes, seconds=seconds)
 
 
 def _listed(out: Output) -> Status:
@@ -333,6 +360,12 @@ def _shape(text: str) -> tuple[str, GivenShape]:
         return found[1], "scalar"
     rows, columns = (int(size) if size.isdigit() else size for size in found.group(3, 4))
     return found[1], (rows, columns)
+
+
+def _axes(text: str) -> tuple[str, tuple[str, ...]]:
+    """``q=b,h,n,d``: an argument, and how long its axes are."""
+    found = _read(_AXES, "--shape", text, "give the sizes of its axes, as in q=n,d_k")
+    return found[1], tuple(size.strip() for size in found[2].split(","))
 
 
 def _sized(text: str) -> tuple[str, int]:

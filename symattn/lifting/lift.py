@@ -110,7 +110,7 @@ def _lifted(
 ) -> Lifted:
     name = target.rpartition(":")[2] if isinstance(target, str) else target.__name__
     listed = json.loads(asked_of(run, arguments, target, name))
-    shapes = dict(_shapes(name, listed, said))
+    shapes = dict(shapes_of(name, listed, said))
     names = [size for shape in shapes.values() for size in shape if not size.isdigit()]
     names = list(dict.fromkeys(names))
     if len(names) > len(TRIAL):
@@ -139,8 +139,8 @@ def asked_of(run: Run, function: Callable[[Any], bytes], argument: object, name:
     return found
 
 
-def _shapes(
-    name: str, listed: list[Any], said: Mapping[str, tuple[str, ...]]
+def shapes_of(
+    name: str, listed: Sequence[Sequence[Any]], said: Mapping[str, tuple[str, ...]]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The shape of each argument that has to be given: as is said, annotated, or usual."""
     for unknown in {*said} - {one for one, *_ in listed}:

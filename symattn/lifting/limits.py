@@ -18,6 +18,8 @@ class Limits:
     whole: int = 8
     #: How far numbers may lie from the function's own, beside the largest of them.
     near: float = 1e-9
+    #: The rounding, a few hundred times, that two functions may have before they are told apart.
+    shown: float = 1e-8
     #: Seconds that a derivation and a proof may take, where none are said.
     derived: float = 60.0
     proven: float = 120.0

@@ -10,10 +10,8 @@ at the sizes given. The tape is held against the function's own numbers before a
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -24,7 +22,6 @@ from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import Equality, equal
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, of_rows
 from symattn.budget import Spent
-from symattn.claims.computed import computed
 from symattn.derivations import Evaluation
 from symattn.errors import SymattnError
 from symattn.isolation import Run
@@ -32,10 +29,11 @@ from symattn.lifting import terms
 from symattn.lifting.lift import asked_of, lift, running
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.recording import Target, whole_numbers
+from symattn.lifting.tapes import Tape, named, near, numbers_by_name
 from symattn.lifting.taping import Taping, taped
 from symattn.lifting.terms import Term, Unknown, term
 from symattn.status import Status
-from symattn.verifying.calling import Answer, here
+from symattn.verifying.calling import here
 from symattn.verifying.inputs import PROPERTIES, Property, numbers_of, sizes_of
 from symattn.verifying.loading import Ended, there
 from symattn.verifying.report import Verification
@@ -51,7 +49,7 @@ Verdict = Literal[
 ]
 
 #: Small sizes at which entries are compared where none are given, no two the same.
-_SIZES: Mapping[str, int] = {
+SMALL: Mapping[str, int] = {
     "n": 3, "m": 4, "d_k": 2, "d_v": 3, "d_model": 4, "d_mem": 3, "d_r": 2, "d_out": 3,
     "p": 2, "h": 2, "g": 2,
 }  # fmt: skip
@@ -62,11 +60,20 @@ class Differing(SymattnError):
 
 
 @dataclass(frozen=True)
-class Proven:
-    """What is known of a function and an attention.
+class Difference:
+    """Numbers that show that two functions differ: what both are given, and what comes of it."""
 
-    `found` is what `symattn verify` says where they are different, and `equality` the proof for all
-    sizes, where there is one. `reason` says why it is undecided, or why not for all sizes.
+    given: Mapping[str, Array]
+    said: str
+
+
+@dataclass(frozen=True)
+class Proven:
+    """What is known of a function and an attention, or another function.
+
+    `found` is what `symattn verify` says where they are different, `difference` what shows that two
+    functions are, and `equality` the proof for all sizes, where there is one. `reason` says why it
+    is undecided, or why not for all sizes.
     """
 
     verdict: Verdict
@@ -76,6 +83,7 @@ class Proven:
     reason: str = ""
     found: Verification | None = None
     equality: Equality | None = None
+    difference: Difference | None = None
 
     def __bool__(self) -> bool:
         return self.status == Status.AGREES
@@ -141,7 +149,7 @@ def prove_program(
             return replace(common, reason=ended.failure.line)
         except (SymattnError, Spent) as error:
             return replace(common, reason=str(error))
-        if found.agrees and _is_for_all(run, target, subject.name):
+        if found.agrees and is_for_all(run, target, subject.name):
             equality = _for_all(target, subject, seconds, memory)
             if equality:
                 return replace(common, verdict="equal for all sizes", equality=equality)
@@ -152,7 +160,7 @@ def prove_program(
 
 def _sizes(subject: Subject, said: Mapping[str, int]) -> dict[str, int]:
     """The sizes at which entries are compared: those said, and small ones; two heads a group."""
-    usual = {**_SIZES, **({} if subject.spec.kv_heads is None else {"h": 4})}
+    usual = {**SMALL, **({} if subject.spec.kv_heads is None else {"h": 4})}
     sizes = sizes_of(subject.derivation(), subject.spec, {**usual, **said})
     if subject.tied and {"d_k", "d_v"} <= {*sizes}:
         sizes["d_v"] = sizes["d_k"]
@@ -170,7 +178,7 @@ def _real() -> Iterator[Property]:
 # ---- for all sizes ---------------------------------------------------------------------------
 
 
-def _is_for_all(run: Run, target: Target, name: str) -> bool:
+def is_for_all(run: Run, target: Target, name: str) -> bool:
     """Whether no number in a program is as large as a number of tokens that was not tried.
 
     Up to 133 tokens were; a block of 8 times 8 is one of 64.
@@ -239,10 +247,10 @@ def _at_these(
         for seed in (7, 8)
     )
     evaluation = derivation.evaluate(**first)
-    ids = _named(first)
+    ids = named(first)
     call = subject.call(evaluation, ids, "float64", False)
     asked = Taping(target, call, booleans)
-    tape = _Tape(json.loads(asked_of(run, taped, asked, subject.name)))
+    tape = Tape(json.loads(asked_of(run, taped, asked, subject.name)))
     for numbers in (first, second):
         _hold(subject, derivation.evaluate(**numbers), numbers, ids, tape)
     given = {
@@ -252,13 +260,13 @@ def _at_these(
         )
         for item in derivation.inputs
     }
-    value, number = tape.terms(), tape.floats(_by_name(ids, first))
+    value, number = tape.terms(), tape.floats(numbers_by_name(ids, first))
     for letter, places in subject.returned(tape.answer, evaluation).items():
         name = evaluation.item(letter).name
         true = Side(ending_with(derivation, name)).value(given, TERMS, used)
         mine = [tape.returned[place] for place in places.numbers.astype(int).flat]
         floats = np.array([number(one) for one in mine])
-        if not _near(floats, np.asarray(evaluation.array(letter)).reshape(-1)).all():
+        if not near(floats, np.asarray(evaluation.array(letter)).reshape(-1)).all():
             raise Differing(f"its numbers of {name} are others than those of the attention")
         wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape).flat
         if not all(
@@ -271,145 +279,23 @@ def _at_these(
     return {symbol.name: size for symbol, size in used.items()}
 
 
-def _named(numbers: Mapping[str, Array]) -> dict[str, Array]:
-    """For each number of what is given a number of its own."""
-    names, start = {}, 0
-    for name, array in numbers.items():
-        names[name] = np.arange(start, start + array.size, dtype=float).reshape(array.shape)
-        start += array.size
-    return names
-
-
 def _hold(
     subject: Subject,
     evaluation: Evaluation,
     numbers: Mapping[str, Array],
     ids: Mapping[str, Array],
-    tape: _Tape,
+    tape: Tape,
 ) -> None:
     """Hold a tape against the function's own numbers. Raises `SymattnError` where they differ."""
     answer = subject.function.answer(subject.call(evaluation, numbers, "float64", False))
     if answer.lack is not None:
         raise SymattnError(answer.said)
-    value = tape.floats(_by_name(ids, numbers))
+    value = tape.floats(numbers_by_name(ids, numbers))
     own = subject.returned(answer, evaluation)
     for letter, places in subject.returned(tape.answer, evaluation).items():
         here = np.array([value(tape.returned[int(k)]) for k in places.numbers.flat])
-        if not _near(here, own[letter].numbers.reshape(-1), own[letter].rounding).all():
+        if not near(here, own[letter].numbers.reshape(-1), own[letter].rounding).all():
             raise SymattnError("what was recorded gives other numbers than the function itself")
-
-
-def _by_name(ids: Mapping[str, Array], numbers: Mapping[str, Array]) -> dict[int, float]:
-    """The numbers of what is given, by their names on the tape."""
-    pairs = (zip(ids[name].flat, numbers[name].flat, strict=True) for name in ids)
-    return {int(name): float(number) for pair in pairs for name, number in pair}
-
-
-def _near(one: Array, other: Array, rounding: float = 0.0) -> Array:
-    """Whether numbers are the same but for rounding, of which there may be a few hundred."""
-    finite = np.abs(other[np.isfinite(other)])
-    bound = max(LIMITS.near, 256 * rounding) * max(1.0, float(finite.max(initial=0)))
-    with np.errstate(invalid="ignore"):
-        return np.asarray((np.abs(one - other) <= bound) | (one == other))
-
-
-class _Tape:
-    """What a program has recorded, read as numbers or as terms."""
-
-    def __init__(self, said: Mapping[str, Any]) -> None:
-        self.operations: list[list[Any]] = said["operations"]
-        #: All that is returned, one after the other: places on the tape, or numbers.
-        self.returned: list[int | float] = []
-        parts = []
-        for name, shape, flat in said["parts"]:
-            start = len(self.returned)
-            self.returned += flat
-            places = np.arange(start, start + len(flat), dtype=float).reshape(shape)
-            parts.append((str(name), computed(places, name or "what it returns")))
-        self.answer = Answer(None, "", said["form"], tuple(parts))
-
-    def terms(self) -> Callable[[int | float], Term]:
-        """What each place is as a term."""
-        return self._read(terms.letter, term, _TERMS)
-
-    def floats(self, given: Mapping[int, float]) -> Callable[[int | float], float]:
-        """What each place is as a number."""
-        return self._read(given.__getitem__, float, _FLOATS)
-
-    def _read(
-        self,
-        letter: Callable[[int], Any],
-        number: Callable[[float], Any],
-        table: Mapping[str, Callable[..., Any]],
-    ) -> Callable[[int | float], Any]:
-        values: list[Any] = []
-
-        def value(place: int | float) -> Any:
-            return values[place] if isinstance(place, int) else number(place)
-
-        for name, *arguments in self.operations:
-            if name == "letter":
-                values.append(letter(int(arguments[0])))
-            elif name == "truth":
-                own = letter(int(arguments[0]))
-                values.append(terms.truth(int(arguments[0])) if own.__class__ is Term else own)
-            elif name == "pow":
-                values.append(table["pow"](value(arguments[0]), arguments[1]))
-            elif name in table:
-                values.append(table[name](*map(value, arguments)))
-            else:
-                raise Unknown(f"{str(name)[:40]} has no form here")
-        return value
-
-
-def _power(x: Term, exponent: float) -> Term:
-    return x.power(Fraction(exponent).limit_denominator(64))
-
-
-def _equal(left: Term, right: Term, one: Term, other: Term) -> Term:
-    """A choice by a difference that is 0: known where its sign is; a letter else."""
-    sign = (left - right).sign
-    if sign is not None:
-        return other if sign else one
-    return terms.function("equal", left - right, one, other)
-
-
-#: What each operation of a tape does to terms, and to floats.
-_TERMS: Mapping[str, Callable[..., Term]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "pow": _power,
-    "max": lambda a, b: terms.largest([a, b]),
-    "min": lambda a, b: -terms.largest([-a, -b]),
-    "at least": lambda a, b, one, other: terms.chosen(b - a, other, one),
-    "above": lambda a, b, one, other: terms.chosen(a - b, one, other),
-    "equal": _equal,
-    "true": terms.by_truth,
-    **terms.FUNCTIONS,
-}
-_FLOATS: Mapping[str, Callable[..., float]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "pow": lambda a, b: a**b,
-    "max": max,
-    "min": min,
-    "exp": math.exp,
-    "ln": math.log,
-    "√": math.sqrt,
-    "tanh": math.tanh,
-    "cos": math.cos,
-    "sin": math.sin,
-    "abs": abs,
-    "erf": math.erf,
-    "at least": lambda a, b, x, y: x if a >= b else y,
-    "above": lambda a, b, x, y: x if a > b else y,
-    "equal": lambda a, b, x, y: x if a == b else y,
-    "true": lambda a, x, y: x if a else y,
-}
 
 
 class Terms(Arithmetic):

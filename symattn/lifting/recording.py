@@ -28,7 +28,7 @@ from symattn.lifting.numerals import LOWEST
 from symattn.lifting.recorded import Recorded, Recording, quiet, recorded_input
 from symattn.lifting.said import Unsaid
 from symattn.printable import said_by
-from symattn.verifying.calling import code_of
+from symattn.verifying.calling import code_of, entry
 from symattn.verifying.loading import load
 
 #: Where modules of Python's own lie.
@@ -76,7 +76,7 @@ def arguments(target: Target) -> bytes:
     """The arguments of a function, each with its annotation and whether it has to be given."""
     function = function_of(target)
     try:
-        listed = inspect.signature(function).parameters.values()
+        listed = inspect.signature(entry(function)).parameters.values()
     except (TypeError, ValueError):
         raise SymattnError("its arguments cannot be read") from None
     found = [

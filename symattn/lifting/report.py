@@ -7,7 +7,7 @@ from typing import Any
 
 from symattn.documents import blocks as b
 from symattn.documents import text
-from symattn.lifting.proving import Proven
+from symattn.lifting.proving import Difference, Proven
 from symattn.printable import printable
 from symattn.verifying.report import verification_data, verification_document
 
@@ -28,8 +28,14 @@ def proven_document(found: Proven, brief: bool = True) -> b.Document:
 def _blocks(found: Proven) -> Iterator[b.Block]:
     said = b.Strong(printable(found.summary + "."))
     yield b.Paragraph((said,), "good" if found else "plain")
+    if found.difference is not None:
+        inputs = found.difference.given.items()
+        lines = tuple(b.Item((b.Code(f"{name} = {array.tolist()}"),)) for name, array in inputs)
+        yield b.Paragraph((found.difference.said + ", where both are given",))
+        yield b.List(lines)
+        return
     if found.verdict == "equal for all sizes":
-        yield b.Paragraph(("Its equations and those of the attention have the same normal form.",))
+        yield b.Paragraph(("The equations of both have the same normal form.",))
     elif found.verdict == "undecided":
         yield b.Paragraph(("It agrees on all ordinary inputs that were tried.",))
         return
@@ -44,6 +50,7 @@ def _blocks(found: Proven) -> Iterator[b.Block]:
 
 def proven_data(found: Proven) -> dict[str, Any]:
     """The same as plain data."""
+    shown = found.difference
     return {
         "schema": 1,
         "function": found.name,
@@ -51,5 +58,11 @@ def proven_data(found: Proven) -> dict[str, Any]:
         "verdict": found.verdict,
         "sizes": dict(found.sizes),
         "reason": found.reason,
+        "difference": None if shown is None else _difference_data(shown),
         "report": None if found.found is None else verification_data(found.found),
     }
+
+
+def _difference_data(shown: Difference) -> dict[str, Any]:
+    given = {name: array.tolist() for name, array in shown.given.items()}
+    return {"said": shown.said, "input": given}

@@ -393,14 +393,14 @@ def signature_of(function: Callable[..., Any]) -> Signature:
         libraries = libraries_of(function)
     arguments = None
     with contextlib.suppress(Exception):  # of a compiled library
-        found = inspect.signature(_entry(function)).parameters.values()
+        found = inspect.signature(entry(function)).parameters.values()
         arguments = tuple(
             Argument(p.name, p.kind.name, p.default is p.empty, p.default is None) for p in found
         )
     return Signature(arguments, libraries)
 
 
-def _entry(function: Any) -> Any:
+def entry(function: Any) -> Any:
     """What has the arguments' names: of a module of PyTorch its ``forward``."""
     modules = getattr(sys.modules.get("torch"), "nn", None)
     is_module = modules is not None and isinstance(function, modules.Module)

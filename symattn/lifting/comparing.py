@@ -1,0 +1,360 @@
+"""Whether two functions are the same, of whatever libraries, by what they are given and return.
+
+Arguments are matched by name. Numbers are tried first, from small sizes to larger ones; what they
+do not tell apart is run on entries that record, and each entry of both results is brought to one
+form (`terms`) at small sizes. Where both have equations, these are compared for all sizes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from symattn.algebra.equality import Equality, equal
+from symattn.arithmetic.base import Array
+from symattn.budget import Spent
+from symattn.claims.computed import Computed
+from symattn.errors import SymattnError, quote
+from symattn.isolation import Run
+from symattn.lifting import terms
+from symattn.lifting.lift import asked_of, lift, running, shapes_of
+from symattn.lifting.limits import LIMITS
+from symattn.lifting.numerals import TRIAL
+from symattn.lifting.proving import SMALL, Difference, Proven, Verdict, is_for_all
+from symattn.lifting.recording import Target, arguments
+from symattn.lifting.tapes import Tape, named, near, numbers_by_name
+from symattn.lifting.taping import Taping, taped
+from symattn.verifying.calling import Answer, Call, Function, Given, here
+from symattn.verifying.loading import Ended, there
+from symattn.verifying.subject import canonical_name
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A function, where it runs, and what its arguments are called in the other one."""
+
+    run: Run
+    target: Target
+    function: Function
+    letters: Mapping[str, str]
+    library: str = ""
+
+    def call(self, numbers: Mapping[str, Array]) -> Call:
+        """A call with these numbers, by letter."""
+        given = tuple(
+            Given(one.name, "matrix", letter, one.kind == "POSITIONAL_ONLY", numbers[letter])
+            for one in self.function.signature.arguments or ()
+            if (letter := self.letters.get(one.name)) is not None
+        )
+        return Call(given, self.library, "float64")
+
+    def answer(self, numbers: Mapping[str, Array]) -> Answer:
+        """What comes of a call. Raises `SymattnError` where nothing does."""
+        found = self.function.answer(self.call(numbers))
+        said = found.said if found.lack is not None else ""
+        said = said or next((part for _, part in found.parts if isinstance(part, str)), "")
+        if said:
+            raise SymattnError(f"{self.function.name}: cannot be called: {said}")
+        return found
+
+    def chosen(self, numbers: Mapping[str, Array]) -> _Program:
+        """With the first library whose arrays it takes. Raises `SymattnError` for none."""
+        refused: list[SymattnError] = []
+        for library in self.function.signature.libraries:
+            program = replace(self, library=library)
+            try:
+                program.answer(numbers)
+            except SymattnError as error:
+                refused.append(error)
+            else:
+                return program
+        raise refused[0]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two programs, the shapes of what both are given, and the sizes that are said."""
+
+    one: _Program
+    other: _Program
+    shapes: Mapping[str, Sequence[str]]
+    said: Mapping[str, int]
+
+    @property
+    def names(self) -> list[str]:
+        """The sizes that have a name."""
+        listed = (size for shape in self.shapes.values() for size in shape)
+        return [*dict.fromkeys(size for size in listed if not size.isdigit())]
+
+    def drawn(self, sizes: Mapping[str, int], seed: int = 0) -> dict[str, Array]:
+        """Numbers for what is given, of two decimals."""
+        draw = np.random.default_rng(seed)
+        return {
+            name: draw.normal(size=[sizes.get(x) or int(x) for x in shape]).round(2)
+            for name, shape in self.shapes.items()
+        }
+
+    def answers(self, numbers: Mapping[str, Array]) -> tuple[Answer, Answer]:
+        """What both return."""
+        return self.one.answer(numbers), self.other.answer(numbers)
+
+
+def prove_programs(
+    one: Target,
+    other: Target,
+    shapes: Mapping[str, Sequence[str]] | None = None,
+    sizes: Mapping[str, int] | None = None,
+    *,
+    seconds: float | None = LIMITS.proven,
+    memory: int | None = 4096,
+) -> Proven:
+    """Whether two functions return the same for all inputs, in real arithmetic.
+
+    `shapes` are those of the arguments of `one`, where neither annotations nor their usual meaning
+    says them; `sizes` those at which entries are compared. Raises `SymattnError` for arguments
+    that cannot be matched, and for a function that cannot be called with these shapes.
+    """
+    modules = (taped.__module__,)
+    first, second = (running(each, seconds, memory, modules) for each in (one, other))
+    with first as here_one, second as here_other:
+        pair = _paired(here_one, one, here_other, other, shapes or {}, sizes or {})
+        name = other if isinstance(other, str) else pair.other.function.name
+        common = Proven("undecided", pair.one.function.name, f"the same function as {name}", {})
+        try:
+            pair, small = _callable(pair)
+            return _proven(pair, small, common, seconds)
+        except Ended as ended:
+            return replace(common, reason=ended.failure.line)
+        except Spent as spent:
+            return replace(common, reason=str(spent))
+
+
+def _proven(pair: _Pair, small: Mapping[str, int], common: Proven, seconds: float | None) -> Proven:
+    """What is found of two functions that can be called."""
+    numbers = pair.drawn(small)
+    for once, again in zip(pair.answers(numbers), pair.answers(numbers), strict=True):
+        if _difference(common, once, again, numbers) is not None:
+            return replace(common, reason="called again, one of them gives other numbers")
+    everywhere = True
+    for sizes in _trials(pair, small):
+        given = pair.drawn(sizes)
+        try:
+            answers = pair.answers(given)
+        except SymattnError:
+            everywhere = False
+            continue
+        shown = _difference(common, *answers, given)
+        if shown is not None:
+            return replace(common, verdict="different", difference=shown)
+    try:
+        _hold_entries(pair, small)
+    except SymattnError as error:
+        return replace(common, reason=str(error))
+    if everywhere and all(is_for_all(x.run, x.target, x.function.name) for x in _both(pair)):
+        equality = _for_all(pair, numbers, seconds)
+        if equality is not None:
+            return replace(common, verdict="equal for all sizes", equality=equality)
+    chosen = {*small} - {*pair.said}
+    which: Verdict = "equal at the sizes tried" if chosen else "equal at the sizes given"
+    return replace(common, verdict=which, sizes=small)
+
+
+def _both(pair: _Pair) -> tuple[_Program, _Program]:
+    return pair.one, pair.other
+
+
+# ---- how they are called ---------------------------------------------------------------------
+
+
+def _paired(
+    first: Run,
+    one: Target,
+    second: Run,
+    other: Target,
+    shapes: Mapping[str, Sequence[str]],
+    sizes: Mapping[str, int],
+) -> _Pair:
+    """Both with their arguments matched. Raises `SymattnError` for what does not match."""
+    runs = ((first, one), (second, other))
+    made, listed = [], []
+    for run, target in runs:
+        function = there(run, target) if isinstance(target, str) else here(target)
+        made.append(_Program(run, target, function, {}))
+        listed.append(json.loads(asked_of(run, arguments, target, function.name)))
+    matched = {
+        **_matched(*listed, *made),
+        **{b: a for a, b in _matched(*listed[::-1], *made[::-1]).items()},
+    }
+    own = {name: name for name in matched}
+    its = {theirs: name for name, theirs in matched.items()}
+    if not matched or len(its) < len(matched):
+        names = " and ".join(program.function.name for program in made)
+        raise SymattnError(f"{names}: have no arguments in common that can be told apart")
+    asked = [(name, note, name in matched, kind) for name, note, _, kind in listed[0]]
+    said = {name: (*shape,) for name, shape in shapes.items()}
+    found = dict(shapes_of(made[0].function.name, asked, said))
+    for unknown in {*found} - {*matched}:
+        raise SymattnError(f"--shape {unknown}: it keeps its default in both functions")
+    pair = _Pair(replace(made[0], letters=own), replace(made[1], letters=its), found, sizes)
+    for unknown in {*sizes} - {*pair.names}:
+        raise SymattnError(f"--size {unknown}: the sizes are {', '.join(pair.names)}")
+    if len(pair.names) > len(TRIAL):
+        raise SymattnError(f"{len(pair.names)} sizes are too many; {len(TRIAL)} are the most")
+    return pair
+
+
+def _matched(
+    own: Sequence[Sequence[str]], others: Sequence[Sequence[str]], mine: _Program, its: _Program
+) -> dict[str, str]:
+    """The argument of the other that each is which has to be given, by name or what it means."""
+    found: dict[str, str] = {}
+    for name, _, required, kind in own:
+        if not required or kind.startswith("VAR_"):
+            continue
+        there_are = [each for each, _, _, kind in others if not kind.startswith("VAR_")]
+        meaning = canonical_name(name)
+        alike = [each for each in there_are if meaning and canonical_name(each) == meaning]
+        which = [name] if name in there_are else alike
+        if len(which) != 1:
+            names = ", ".join(there_are)
+            raise SymattnError(
+                f"{mine.function.name}: its argument {quote(name)} is none of "
+                f"{its.function.name}({names}); give both the same name, or it a default"
+            )
+        found[name] = which[0]
+    return found
+
+
+def _callable(pair: _Pair) -> tuple[_Pair, dict[str, int]]:
+    """Both with their libraries, and small sizes at which they can be called.
+
+    Those that cannot be called with fewer queries than keys are called with as many.
+    """
+    small = {name: SMALL.get(name, 2 + place % 4) for place, name in enumerate(pair.names)}
+    square = {**small, "m": small["n"]} if {"n", "m"} <= {*small} else small
+    refused: list[SymattnError] = []
+    for sizes in ({**small, **pair.said}, {**square, **pair.said}):
+        numbers = pair.drawn(sizes)
+        try:
+            one, other = (program.chosen(numbers) for program in _both(pair))
+        except SymattnError as error:
+            refused.append(error)
+        else:
+            return replace(pair, one=one, other=other), sizes
+    raise refused[0]
+
+
+def _trials(pair: _Pair, small: Mapping[str, int]) -> Iterator[Mapping[str, int]]:
+    """Sizes at which numbers are tried, small ones first, so that what is shown is small."""
+    names = pair.names
+    for size in (1, 2):
+        yield {**dict.fromkeys(names, size), **pair.said}
+    yield small
+    for listed in (TRIAL, TRIAL[::-1]):
+        yield {**dict(zip(names, listed, strict=False)), **pair.said}
+
+
+# ---- numbers ---------------------------------------------------------------------------------
+
+
+def _difference(
+    common: Proven, one: Answer, other: Answer, given: Mapping[str, Array]
+) -> Difference | None:
+    """Where two answers differ by more than rounding; None for nowhere.
+
+    What is not finite may be so by rounding alone, and tells nothing.
+    """
+    for mine, its, which in _parts(one, other):
+        if mine.numbers.shape != its.numbers.shape:
+            shapes = [" × ".join(map(str, x.numbers.shape)) or "a number" for x in (mine, its)]
+            return Difference(
+                given, f"The first returns{which} {shapes[0]}, the second {shapes[1]}"
+            )
+        finite = np.isfinite(mine.numbers) & np.isfinite(its.numbers)
+        a, b = (np.where(finite, x.numbers, 0.0) for x in (mine, its))
+        wrong = ~near(a, b, max(mine.rounding, its.rounding, LIMITS.shown))
+        if wrong.any():
+            place = tuple(int(k) for k in np.argwhere(wrong)[0])
+            where = f"Entry {[*place]}{which}" if place else f"What they return{which}"
+            return Difference(
+                given, f"{where} is {a[place]:.6g} of the first and {b[place]:.6g} of the second"
+            )
+    return None
+
+
+def _parts(one: Answer, other: Answer) -> Iterator[tuple[Computed, Computed, str]]:
+    """The parts of two answers. Raises `SymattnError` where they are not of the same kind."""
+    if (one.form, [x for x, _ in one.parts]) != (other.form, [x for x, _ in other.parts]):
+        raise SymattnError("they return other things, as a tuple and an array; let both return one")
+    for place, ((name, mine), (_, its)) in enumerate(zip(one.parts, other.parts, strict=True)):
+        assert isinstance(mine, Computed)
+        assert isinstance(its, Computed)
+        yield mine, its, f" of {name or f'part {place + 1}'}" if len(one.parts) > 1 else ""
+
+
+# ---- entries ---------------------------------------------------------------------------------
+
+
+def _hold_entries(pair: _Pair, sizes: Mapping[str, int]) -> None:
+    """Raise `SymattnError` unless each entry of both results has the same form at these sizes."""
+    drawn = [pair.drawn(sizes, seed) for seed in (7, 8)]
+    ids = named(drawn[0])
+    tapes = [_tape(program, ids, drawn) for program in _both(pair)]
+    one, other = (tape.terms() for tape in tapes)
+    for mine, its, which in _parts(tapes[0].answer, tapes[1].answer):
+        if mine.numbers.shape != its.numbers.shape:
+            raise SymattnError("what was recorded has other shapes")
+        pairs = zip(mine.numbers.flat, its.numbers.flat, strict=True)
+        for a, b in pairs:
+            left = terms.term(one(tapes[0].returned[int(a)]))
+            if not left.equals_either_way(terms.term(other(tapes[1].returned[int(b)]))):
+                raise SymattnError(
+                    f"no proof was found: an entry{which} has another form, with the same numbers "
+                    "wherever it was tried"
+                )
+
+
+def _tape(
+    program: _Program, ids: Mapping[str, Array], drawn: Sequence[Mapping[str, Array]]
+) -> Tape:
+    """The tape of a program, held against its own numbers. Raises `SymattnError` for others."""
+    name = program.function.name
+    asked = Taping(program.target, program.call(ids))
+    tape = Tape(json.loads(asked_of(program.run, taped, asked, name)))
+    for numbers in drawn:
+        value = tape.floats(numbers_by_name(ids, numbers))
+        for places, own, _ in _parts(tape.answer, program.answer(numbers)):
+            floats = np.array([value(tape.returned[int(k)]) for k in places.numbers.flat])
+            same = places.numbers.shape == own.numbers.shape
+            if not same or not near(floats, own.numbers.reshape(-1), own.rounding).all():
+                raise SymattnError(f"{name}: what was recorded gives other numbers than itself")
+    return tape
+
+
+# ---- for all sizes ---------------------------------------------------------------------------
+
+
+def _for_all(pair: _Pair, numbers: Mapping[str, Array], seconds: float | None) -> Equality | None:
+    """The proof that the equations of both are the same; None where there is none."""
+    plain = all(len(shape) == 2 for shape in pair.shapes.values()) and not pair.said
+    of_numpy = all(program.library == "numpy" for program in _both(pair))
+    if not plain or not of_numpy or pair.one.answer(numbers).form != "array":
+        return None
+    lifted = []
+    for program in _both(pair):
+        shapes = {name: pair.shapes[letter] for name, letter in program.letters.items()}
+        try:
+            found = lift(program.target, shapes, letters=program.letters, seconds=seconds)
+        except SymattnError:
+            return None
+        lifted.append(found.equations.whole)
+        if {one.letter for one in lifted[-1].inputs} != {*pair.shapes}:
+            return None  # a letter has another name there, and which is not said
+    try:
+        equality = equal(*lifted)
+    except SymattnError:
+        return None
+    return equality if equality and equality.scope == "for all sizes" else None

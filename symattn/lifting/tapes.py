@@ -1,0 +1,142 @@
+"""What a program has recorded, read elsewhere: as numbers, or as terms.
+
+Each number that a program is given has a name (`named`), by which its tape asks for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symattn.arithmetic.base import Array
+from symattn.claims.computed import computed
+from symattn.lifting import terms
+from symattn.lifting.limits import LIMITS
+from symattn.lifting.terms import Term, Unknown, term
+from symattn.verifying.calling import Answer
+
+
+def named(numbers: Mapping[str, Array]) -> dict[str, Array]:
+    """For each number of what is given a number of its own."""
+    names, start = {}, 0
+    for name, array in numbers.items():
+        names[name] = np.arange(start, start + array.size, dtype=float).reshape(array.shape)
+        start += array.size
+    return names
+
+
+def numbers_by_name(ids: Mapping[str, Array], numbers: Mapping[str, Array]) -> dict[int, float]:
+    """The numbers of what is given, by their names on the tape."""
+    pairs = (zip(ids[name].flat, numbers[name].flat, strict=True) for name in ids)
+    return {int(name): float(number) for pair in pairs for name, number in pair}
+
+
+def near(one: Array, other: Array, rounding: float = 0.0) -> Array:
+    """Whether numbers are the same but for rounding, of which there may be a few hundred."""
+    finite = np.abs(other[np.isfinite(other)])
+    bound = max(LIMITS.near, 256 * rounding) * max(1.0, float(finite.max(initial=0)))
+    with np.errstate(invalid="ignore"):
+        return np.asarray((np.abs(one - other) <= bound) | (one == other))
+
+
+class Tape:
+    """What a program has recorded, read as numbers or as terms."""
+
+    def __init__(self, said: Mapping[str, Any]) -> None:
+        self.operations: list[list[Any]] = said["operations"]
+        #: All that is returned, one after the other: places on the tape, or numbers.
+        self.returned: list[int | float] = []
+        parts = []
+        for name, shape, flat in said["parts"]:
+            start = len(self.returned)
+            self.returned += flat
+            places = np.arange(start, start + len(flat), dtype=float).reshape(shape)
+            parts.append((str(name), computed(places, name or "what it returns")))
+        self.answer = Answer(None, "", said["form"], tuple(parts))
+
+    def terms(self) -> Callable[[int | float], Term]:
+        """What each place is as a term."""
+        return self._read(terms.letter, term, _TERMS)
+
+    def floats(self, given: Mapping[int, float]) -> Callable[[int | float], float]:
+        """What each place is as a number."""
+        return self._read(given.__getitem__, float, _FLOATS)
+
+    def _read(
+        self,
+        letter: Callable[[int], Any],
+        number: Callable[[float], Any],
+        table: Mapping[str, Callable[..., Any]],
+    ) -> Callable[[int | float], Any]:
+        values: list[Any] = []
+
+        def value(place: int | float) -> Any:
+            return values[place] if isinstance(place, int) else number(place)
+
+        for name, *arguments in self.operations:
+            if name == "letter":
+                values.append(letter(int(arguments[0])))
+            elif name == "truth":
+                own = letter(int(arguments[0]))
+                values.append(terms.truth(int(arguments[0])) if own.__class__ is Term else own)
+            elif name == "pow":
+                values.append(table["pow"](value(arguments[0]), arguments[1]))
+            elif name in table:
+                values.append(table[name](*map(value, arguments)))
+            else:
+                raise Unknown(f"{str(name)[:40]} has no form here")
+        return value
+
+
+def _power(x: Term, exponent: float) -> Term:
+    return x.power(Fraction(exponent).limit_denominator(64))
+
+
+def _equal(left: Term, right: Term, one: Term, other: Term) -> Term:
+    """A choice by a difference that is 0: known where its sign is; a letter else."""
+    sign = (left - right).sign
+    if sign is not None:
+        return other if sign else one
+    return terms.function("equal", left - right, one, other)
+
+
+#: What each operation of a tape does to terms, and to floats.
+_TERMS: Mapping[str, Callable[..., Term]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "pow": _power,
+    "max": lambda a, b: terms.largest([a, b]),
+    "min": lambda a, b: -terms.largest([-a, -b]),
+    "at least": lambda a, b, one, other: terms.chosen(b - a, other, one),
+    "above": lambda a, b, one, other: terms.chosen(a - b, one, other),
+    "equal": _equal,
+    "true": terms.by_truth,
+    **terms.FUNCTIONS,
+}
+_FLOATS: Mapping[str, Callable[..., float]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "pow": lambda a, b: a**b,
+    "max": max,
+    "min": min,
+    "exp": math.exp,
+    "ln": math.log,
+    "√": math.sqrt,
+    "tanh": math.tanh,
+    "cos": math.cos,
+    "sin": math.sin,
+    "abs": abs,
+    "erf": math.erf,
+    "at least": lambda a, b, x, y: x if a >= b else y,
+    "above": lambda a, b, x, y: x if a > b else y,
+    "equal": lambda a, b, x, y: x if a == b else y,
+    "true": lambda a, x, y: x if a else y,
+}

@@ -1,0 +1,101 @@
+"""Two functions proven the same, told apart by numbers, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symattn.documents import text
+from symattn.errors import SymattnError
+from symattn.lifting.comparing import prove_programs
+from symattn.lifting.report import proven_data, proven_document
+from tests import ROOT
+from tests.extras import package
+from tests.lifting import attentions
+
+
+def plain(Q: Any, K: Any, V: Any) -> Any:
+    scores = Q @ K.T / np.sqrt(K.shape[1])
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True) @ V
+
+
+def divided_late(value: Any, key: Any, query: Any) -> Any:
+    e = np.exp(query @ key.T * key.shape[1] ** -0.5)
+    return (e @ value) / e.sum(axis=1, keepdims=True)
+
+
+def with_weights(Q: Any, K: Any, V: Any) -> Any:
+    return plain(Q, K, V), Q
+
+
+def of_other_names(a: Any, b: Any, c: Any) -> Any:
+    return a @ b @ c
+
+
+def by_chance(Q: Any, K: Any, V: Any) -> Any:
+    return plain(Q, K, V) + np.random.default_rng().normal()
+
+
+def beyond_many(Q: Any, K: Any, V: Any) -> Any:
+    return plain(Q, K, V) + (len(Q) > 200)
+
+
+def test_functions_of_other_names_and_order_are_the_same_for_all_sizes() -> None:
+    found = prove_programs(plain, divided_late)
+    assert (found.verdict, found.status) == ("equal for all sizes", 0)
+
+
+def test_a_loop_is_the_same_at_sizes() -> None:
+    tried = prove_programs(plain, attentions.online)
+    given = prove_programs(plain, attentions.online, sizes={"n": 2, "m": 3, "d_k": 2, "d_v": 1})
+    assert (tried.verdict, tried.status) == ("equal at the sizes tried", 4)
+    assert (given.verdict, given.status) == ("equal at the sizes given", 0)
+
+
+def test_what_begins_at_many_tokens_is_not_said_of_all_sizes() -> None:
+    assert prove_programs(plain, beyond_many).verdict == "equal at the sizes tried"
+
+
+@pytest.mark.parametrize("name", ["online_not_rescaled", "scaled_by_the_values"])
+def test_wrong_ones_are_told_apart_by_numbers(name: str) -> None:
+    other = getattr(attentions, name)
+    found = prove_programs(plain, other)
+    assert (found.verdict, found.status) == ("different", 1)
+    assert found.difference is not None
+    given = found.difference.given
+    assert not np.allclose(plain(**given), other(**given), atol=1e-6)
+    assert proven_data(found)["difference"]["said"] == found.difference.said
+    assert "of the second" in " ".join(text.write([proven_document(found)]).split())
+
+
+def test_chance_is_undecided() -> None:
+    assert "called again" in prove_programs(plain, by_chance).reason
+
+
+@pytest.mark.parametrize(
+    ("other", "sizes", "why"),
+    [
+        (of_other_names, {}, 'its argument "Q" is none of of_other_names'),
+        (with_weights, {}, "they return other things"),
+        (divided_late, {"h": 2}, "--size h"),
+    ],
+)
+def test_what_does_not_match_is_refused(other: Any, sizes: dict[str, int], why: str) -> None:
+    with pytest.raises(SymattnError, match=why):
+        prove_programs(plain, other, sizes=sizes)
+
+
+def test_a_function_that_takes_other_shapes_is_refused() -> None:
+    with pytest.raises(SymattnError, match="cannot be called"):
+        prove_programs(plain, divided_late, {"Q": ("n", "d_k"), "K": ("m", "n")})
+
+
+def test_functions_of_two_libraries_are_the_same() -> None:
+    package("torch")
+    target = f"{ROOT / 'tests/lifting/torched'}.py:sdpa"
+    assert prove_programs(plain, target).verdict == "equal at the sizes tried"
+    wrong = f"{ROOT / 'tests/lifting/torched'}.py:causal_strictly"
+    assert prove_programs(plain, wrong).verdict == "different"
