@@ -44,7 +44,7 @@ from symattn.mistakes.base import SENSELESS, Change, Misconception, Steps
 from symattn.mistakes.words import FUNCTIONS, WORDS
 from symattn.nodes.arguments import Extent, Matrix
 from symattn.nodes.base import Node, shape_of
-from symattn.nodes.heads import Head, head_of, stack_of
+from symattn.nodes.heads import Head, head_of, heads_in, stack_of
 from symattn.nodes.lines import LineQuotient
 from symattn.nodes.masks import Masked, VisibleScores
 from symattn.nodes.normalise import Softmax
@@ -235,7 +235,7 @@ def _in_place_of(
         if name in steps.steps and name != line.left.name:
             whole = whole.xreplace({steps.symbols[name]: steps.steps[name].expr})
     if head_of(symbol) is not None:
-        own = {head for head in whole.atoms(Head) if head.symbol == stack_of(symbol)}
+        own = {head for head in heads_in(whole) if head.symbol == stack_of(symbol)}
         other = {head: new.xreplace({HEAD: head.head}) for head in own}
     expr = whole.xreplace(other)
     return None if expr == whole else (letters, step.name, expr)
