@@ -14,6 +14,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.grammar import Apart, Call, Name, Tree, subtrees
 from symattn.language.texts import Equation, Left
 from symattn.nodes.base import Node
+from symattn.nodes.catalogue import SHARES
 from symattn.nodes.defined import Applied
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.lines import LineProduct, LineQuotient, PlusVector
@@ -27,7 +28,7 @@ from symattn.step import Step, letter_of
 WEIGHTS = "weights"
 
 #: The functions of scores that make weights of them.
-_WEIGHTS = ("softmax", "softmax1", "ratio", "sparsemax", "entmax15", "hardmax", "σ")
+_WEIGHTS = (*SHARES, "σ")
 
 #: What projections are called whose letters say what they are.
 _PROJECTED = {"Q": "queries", "K": "keys", "V": "values"}

@@ -19,7 +19,6 @@ from symattn.derivations import Derivation
 from symattn.errors import CannotSpell
 from symattn.language.composing import composed
 from symattn.language.sizes import COUNTS
-from symattn.nodes.arguments import BoundIndex
 from symattn.nodes.base import Node
 from symattn.nodes.defined import Applied, ByEntries, Counted, Defined, Formula, WherePlaced, named
 from symattn.nodes.heads import Concat, Head, HeadMix, Slice, Split, Stacked
@@ -30,7 +29,6 @@ from symattn.nodes.number import NumberSymbol
 from symattn.nodes.positions import Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.recurrence import Beside, Earlier, Recurrence
-from symattn.nodes.scale import Everywhere
 from symattn.step import HEAD, Input, Item, Step
 
 #: A part of a text, and how tightly it binds: a sum, a product, an atom.
@@ -256,10 +254,9 @@ class _Matrices(_Numbers):
         `more` is said before its options.
         """
         phrase = node.phrase()
-        bound = (node.args[place] for place in node._places_of(BoundIndex))
         if not phrase and isinstance(node, Defined):
             return of(node.meaning)
-        if not phrase or any(index != HEAD for index in bound):
+        if not phrase or any(index != HEAD for index in node.bound):
             raise self._unknown(node)
         called = _CALL.fullmatch(phrase)
         if called is None:
@@ -369,14 +366,12 @@ class _Entries(_Matrices):
                 return f"({self._cases(expr)})", _ATOM
             case Counted(formula=formula):
                 return self.number(named(formula))
-            case Filled(number=number):
-                return self.number(number)
             case sympy.ZeroMatrix() | sympy.OneMatrix():
                 return ("0" if isinstance(expr, sympy.ZeroMatrix) else "1"), _ATOM
             case WholePower(matrix=inner, exponent=exponent):
                 power = self.number(named(exponent))[0]
                 return f"{self._atom(self._entry(inner))}^({power})", _ATOM
-            case Node() if expr.entrywise:
+            case Node() if expr.entrywise or expr.uniform:
                 return self._phrased(expr, self._entry, self._joined_entries)
             case Applied():
                 return self._applied(expr, self._entry)
@@ -392,8 +387,6 @@ class _Entries(_Matrices):
                 if coefficient == -1:
                     return f"-{self._factor(inner)}", _SUM
                 return self._times((self.number(coefficient), inner)), _PRODUCT
-            case Everywhere(number=inner):
-                return self._entry(inner)
             case Spread(vector=vector, axis=axis):
                 line = vector.arg if isinstance(vector, sympy.Transpose) else vector
                 return f"{self._atom(self.matrix(line))}[{'i' if axis == 1 else 'j'}]", _ATOM

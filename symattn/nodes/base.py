@@ -110,6 +110,12 @@ class Node(Numeric):
     #: Whether its second argument divides the first.
     is_quotient: ClassVar[bool] = False
 
+    #: Whether all its entries are one number.
+    uniform: ClassVar[bool] = False
+
+    #: Whether an entry is a single operation by hand, with no number between.
+    single: ClassVar[bool] = False
+
     #: Whether its entries along a line are shares, which sum to 1 at most.
     shares: ClassVar[bool] = False
 
@@ -216,14 +222,17 @@ class Node(Numeric):
         if not self.arguments:
             return cast(set[sympy.Basic], super().free_symbols)
         pairs = [*zip(self.arguments, self.args, strict=True)]
-        own = {value for argument, value in pairs if isinstance(argument, BoundIndex)}
         found = (value.free_symbols for argument, value in pairs if argument.has_letters)
-        return set[sympy.Basic]().union(*found) - own
+        return set[sympy.Basic]().union(*found).difference(self.bound)
+
+    @property
+    def bound(self) -> tuple[sympy.Basic, ...]:
+        """The indices that the node binds: of the heads or tokens that it runs over."""
+        return tuple(self.args[place] for place in self._places_of(BoundIndex))
 
     def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
         """`subs` leaves the node as it is where `old` is its bound index."""
-        bound = (self.args[place] for place in self._places_of(BoundIndex))
-        return self if old in bound else None
+        return self if old in self.bound else None
 
     def _rule(self, i: Index, j: Index) -> Rule:
         """The entry rule."""
