@@ -20,12 +20,13 @@ from symattn.errors import CannotSpell
 from symattn.language.composing import composed
 from symattn.language.sizes import COUNTS
 from symattn.nodes.base import Node
-from symattn.nodes.defined import Applied, ByEntries, Counted, Defined, Formula, WherePlaced, named
+from symattn.nodes.defined import Applied, ByEntries, Counted, Defined, WherePlaced, named
 from symattn.nodes.heads import Concat, Head, HeadMix, Slice, Split, Stacked
-from symattn.nodes.lines import Filled, LineProduct, Spread
+from symattn.nodes.lines import LineProduct, Spread
 from symattn.nodes.masks import Causal
 from symattn.nodes.norms import Norm
 from symattn.nodes.number import NumberSymbol
+from symattn.nodes.operators import filling
 from symattn.nodes.positions import Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.recurrence import Beside, Earlier, Recurrence
@@ -351,7 +352,7 @@ class _Entries(_Matrices):
             case WherePlaced(value=value, otherwise=otherwise, test=test):
                 said = self._test(test)
             case Causal(start=start):
-                value, otherwise = sympy.ZeroMatrix(*expr.shape), Filled(*expr.shape, -sympy.oo)
+                value, otherwise = sympy.ZeroMatrix(*expr.shape), filling(-sympy.oo, expr.shape)
                 said = "j <= i" + (f" + {self.size(start)}" if start != 0 else "")
             case WhereAtMost(left=left, right=right, value=value, otherwise=otherwise):
                 said = f"{self._entry(left)[0]} <= {self._entry(right)[0]}"
@@ -477,7 +478,7 @@ class _Writer(_Entries):
             for part in sympy.postorder_traversal(expr):
                 if not isinstance(part, Applied) or part.formula.name in found:
                     continue
-                formula: Formula = part.formula
+                formula = part.formula
                 letters = [NumberSymbol(letter) for letter in formula.arguments]
                 meaning = formula.make(*letters, *part.args[1 + len(letters) :])
                 add(meaning)

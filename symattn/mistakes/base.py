@@ -19,7 +19,7 @@ from symattn.derivations import Derivation
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.heads import heads_in
 from symattn.nodes.lines import LineDifference, LineQuotient
-from symattn.nodes.masks import Masked
+from symattn.nodes.masks import added_mask
 from symattn.nodes.normalise import Normaliser, Softmax
 from symattn.notation.letters import GRADIENT, prefixed
 from symattn.step import HEAD, Step, letter_of
@@ -179,8 +179,7 @@ class Steps:
     @cached_property
     def mask(self) -> MatrixExpr | None:
         """The mask that is added, where there is one."""
-        masked = self.expr("masked")
-        return masked.args[1] if isinstance(masked, Masked) else None
+        return added_mask(self.expr("masked"))
 
     @property
     def earlier(self) -> MatrixExpr | None:

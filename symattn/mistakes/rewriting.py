@@ -46,7 +46,7 @@ from symattn.nodes.arguments import Extent, Matrix
 from symattn.nodes.base import Node, shape_of
 from symattn.nodes.heads import Head, head_of, heads_in, stack_of
 from symattn.nodes.lines import LineQuotient
-from symattn.nodes.masks import Masked, VisibleScores
+from symattn.nodes.masks import Masked, VisibleScores, added_mask
 from symattn.nodes.normalise import Softmax
 from symattn.nodes.operators import shape_in
 from symattn.nodes.scale import Quotient
@@ -271,7 +271,7 @@ class _Matching:
             case Apart(sign, parts) if isinstance(expr, _SIGNED.get(sign, ())):
                 if sign == "/" and expr.args[1] == 1:
                     return None
-                masking = letters.masking or isinstance(expr, Masked)
+                masking = letters.masking or added_mask(expr) is not None
                 letters = replace(letters, masking=masking)
                 orders = permutations(expr.args) if isinstance(expr, _UNORDERED) else [expr.args]
                 found = (self._all(parts, order[: len(parts)], letters) for order in orders)
