@@ -40,9 +40,6 @@ _OF_HEADS = re.compile(r"(repeat|split)\s*\((.+)\)")
 _OUTPUT = re.compile(r"([^\W\d]\w*)(?:\[([^\]]*)\])?")
 _ROWS = re.compile(r"\s*([1-9]\d{0,3}|[^\W\d]\w*)?\s*(?:(\+)\s*([1-9]\d{0,3}))?\s*(:)?\s*")
 
-#: How many inputs of the other derivation an input without a partner is tried with.
-_MOST_PARTNERS = 4
-
 
 @dataclass(frozen=True)
 class Joint:
@@ -794,7 +791,8 @@ class _Joining:
         elif first or second:
             items = [self._item(name) for name in first or second]
             options = [self._options(pair[0]) for pair in items if pair is not None]
-            for choice in islice(zip(*options, strict=False), _MOST_PARTNERS):
+            # how many inputs of the other derivation an input without a partner is tried with
+            for choice in islice(zip(*options, strict=False), 4):
                 yield (*heads, *choice)
         elif heads:
             yield tuple(heads)

@@ -113,9 +113,6 @@ class Node(Numeric):
     #: Whether all its entries are one number.
     uniform: ClassVar[bool] = False
 
-    #: Whether an entry is a single operation by hand, with no number between.
-    single: ClassVar[bool] = False
-
     #: Whether its entries along a line are shares, which sum to 1 at most.
     shares: ClassVar[bool] = False
 
@@ -356,9 +353,8 @@ class Node(Numeric):
         if self.over_heads or _is_of_all_heads(self):
             raise CannotSpell(f"{owner.__name__}: is of all heads; give their number, and doit()")
         printer.module_imports[owner.__module__].add(owner.__name__)
-        words = self._places_of(OneOf)
         written = (
-            repr(arg.name) if place in words else printer._print(arg)
+            repr(arg.name) if place in self._places_of(OneOf) else printer._print(arg)
             for place, arg in enumerate(self.args)
         )
         return f"{owner.__name__}.numpy({', '.join(written)})"

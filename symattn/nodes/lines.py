@@ -399,7 +399,7 @@ class LineSum(NumberOfLines):
     """
 
     syntax = ("rowsum(matrix)", "colsum(matrix)")
-    single = True
+    single = True  # operation by hand: no number stands between
     source = _SOFTMAX
     rises = True
 
