@@ -9,7 +9,7 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.errors import SymattnError
-from symattn.nodes.heads import Head, head_of
+from symattn.nodes.heads import head_of, heads_in
 from symattn.notation import tree as t
 from symattn.notation.options import Notation, among
 from symattn.step import HEAD, Input, Item, Step, called, leading_to, letter_of, letters_in
@@ -103,7 +103,7 @@ def of_head(step: Step, head: int, sizes: Mapping[sympy.Symbol, int]) -> Step:
 
     def numbered(expr: MatrixExpr) -> MatrixExpr:
         one = expr.subs(HEAD, head)
-        heads = {part: Head(part.symbol, part.head.subs(sizes)) for part in one.atoms(Head)}
+        heads = {part: part.at(part.head.subs(sizes)) for part in heads_in(one)}
         return one.xreplace(heads)
 
     if not step.per_head:

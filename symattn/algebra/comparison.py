@@ -40,9 +40,6 @@ _OF_HEADS = re.compile(r"(repeat|split)\s*\((.+)\)")
 _OUTPUT = re.compile(r"([^\W\d]\w*)(?:\[([^\]]*)\])?")
 _ROWS = re.compile(r"\s*([1-9]\d{0,3}|[^\W\d]\w*)?\s*(?:(\+)\s*([1-9]\d{0,3}))?\s*(:)?\s*")
 
-#: How many inputs of the other derivation an input without a partner is tried with.
-_MOST_PARTNERS = 4
-
 
 @dataclass(frozen=True)
 class Joint:
@@ -143,7 +140,7 @@ def _part(step: Step, text: str) -> Step:
         raise ReadError(f"{step.name}[{text}]: there is one {step.name} for all heads")
     else:
         symbol = sympy.MatrixSymbol(f"{step.letter}_{found[1]}", *step.shape)
-        part = Head(step.symbol.args[0], start)
+        part = step.symbol.at(start)
     return Step(f"{step.name}[{text}]", symbol, part, logits=step.logits)
 
 
@@ -327,13 +324,13 @@ class _Joining:
             return
         many, few, share = (mine, item, a / b) if self.sizes.is_more(a, b) else (item, mine, b / a)
         if self._is_free(few) and (share.is_Integer or not share.is_Rational):
-            first = Head(many.symbol.args[0], HEAD * share)
+            first = many.symbol.at(HEAD * share)
             self._means(few, first, f"the first of each group of {self._name(many)}")
 
     def _shared(self, many: Item, one: Item) -> None:
         """One matrix for all heads is that of the first, or is made of those of all."""
         if self.sizes.unified(one.shape, many.shape):
-            self._means(one, Head(many.symbol.args[0], sympy.S.Zero), f"{self._name(many)}[1]")
+            self._means(one, many.symbol.at(0), f"{self._name(many)}[1]")
         elif self._is_free(many) and (split := self._split(many, one)) is not None:
             self._means(many, split, f"split({self._name(one)})")
 
@@ -418,7 +415,7 @@ class _Joining:
         share = self.sizes.at(others) / self.sizes.at(own)
         if share.is_Rational and not (1 / share).is_Integer:
             return None
-        return Head(meant.symbol.args[0], sympy.floor(HEAD * share))
+        return meant.symbol.at(sympy.floor(HEAD * share))
 
     def _tie_sizes(self, left: str, right: str) -> bool:
         known = {s.name: s for side in self.sides for s in _symbols_of(side)}
@@ -595,7 +592,7 @@ class _Joining:
         for word, item in known.items():
             symbol = sympy.MatrixSymbol(word, *shapes[word])
             meant = item.symbol.subs(self.sizes.known)
-            values[symbol] = Head(meant.args[0], heads[word]) if word in heads else meant
+            values[symbol] = meant.at(heads[word]) if word in heads else meant
         out = [one.xreplace(values) for one in meanings]
         for one in meanings:
             for symbol in one.atoms(sympy.MatrixSymbol) if isinstance(one, MatrixExpr) else ():
@@ -726,7 +723,7 @@ class _Joining:
                 free = f"{letter}{PRIME}{PRIME}"
                 symbol = Head(sympy.MatrixSymbol(free, *item.shape), HEAD)
                 out[free] = replace(item, symbol=symbol, name=free)
-                meaning = Head(symbol.args[0], self._chosen(node, item))
+                meaning = symbol.at(self._chosen(node, item))
             if meaning is None:
                 out[letter] = item
                 continue
@@ -794,7 +791,8 @@ class _Joining:
         elif first or second:
             items = [self._item(name) for name in first or second]
             options = [self._options(pair[0]) for pair in items if pair is not None]
-            for choice in islice(zip(*options, strict=False), _MOST_PARTNERS):
+            # how many inputs of the other derivation an input without a partner is tried with
+            for choice in islice(zip(*options, strict=False), 4):
                 yield (*heads, *choice)
         elif heads:
             yield tuple(heads)

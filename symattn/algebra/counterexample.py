@@ -20,7 +20,7 @@ from symattn.derivations import Derivation
 from symattn.derivatives.rules import change
 from symattn.errors import SymattnError
 from symattn.evaluate.walk import Program, program_of, program_of_step
-from symattn.nodes.heads import Head
+from symattn.nodes.heads import heads_in
 from symattn.nodes.masks import Allowed
 from symattn.step import Step
 
@@ -106,7 +106,7 @@ class Side:
     def _symbols(self) -> set[sympy.MatrixSymbol]:
         if not isinstance(self.meaning, sympy.Basic):
             return set()
-        if self.meaning.has(Head):
+        if heads_in(self.meaning):
             raise SymattnError("a matrix of one head has no value by itself; give the derivation")
         return set(self.meaning.atoms(sympy.MatrixSymbol))
 

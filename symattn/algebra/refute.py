@@ -55,9 +55,6 @@ _SAMPLES, _ASSUMED, _MORE, _GENERIC = 5, 12, 60, 6
 #: made simpler, and the first sample that has whole numbers above 0 where it may.
 _SPECIAL, _SIMPLER, _TELLING = 160, 80, 2
 
-#: How many unknown entries linear hypotheses are solved for.
-_MOST_UNKNOWN = 36
-
 
 @dataclass(frozen=True)
 class Found:
@@ -261,7 +258,8 @@ class _Sampler:
         if name not in given or name in self.curved or name in bound:
             return
         dims, size = given[name].shape, given[name].size
-        if size > _MOST_UNKNOWN or self.assumed.defined:
+        # how many unknown entries linear hypotheses are solved for
+        if size > 36 or self.assumed.defined:
             return
         pairs = [
             pair for pair in self.assumed.others if any(name in side.letters() for side in pair)

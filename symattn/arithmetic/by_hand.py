@@ -37,9 +37,6 @@ TO_EVEN = (HALF_EVEN, NUMPY)
 #: From this many units on a float has no fraction to drop.
 _NO_FRACTION = 2.0**50
 
-#: e to more than this is near the end of floats; by hand nobody goes there.
-_HIGHEST = 600.0
-
 #: Products of one matrix product that are rounded one by one; by hand nobody computes more.
 MOST_TERMS = 100_000
 
@@ -195,7 +192,8 @@ class ByHand(Arrays):
         """By hand e^z is mostly taken as it stands; what leaves the range of floats is moved."""
         within = np.minimum(x, 1e300)
         top = self.row_max(within)
-        moved = top > _HIGHEST
+        # e to more than this is near the end of floats; by hand nobody goes there
+        moved = top > 600.0
         shifted = self._each(self.manner.shifted, x)
         if shifted is not None:
             moved = moved | shifted & np.isfinite(top)

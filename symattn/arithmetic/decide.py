@@ -27,9 +27,6 @@ _LONG = 16
 #: From this precision on an exact value is taken apart as far as it takes.
 _DEEP = BITS[2]
 
-#: Beyond this power of ten a number is handled by its logarithm.
-_HUGE = 5000
-
 
 @dataclass(frozen=True)
 class Digits:
@@ -63,7 +60,8 @@ def decide(
             size = None if _is_usual(value, tiny, long) else _magnitude(value)
             if size is None or (size < long and (tiny is None or size >= -tiny)):
                 size = 0
-            if abs(size) > _HUGE:
+            # beyond this power of ten a number is handled by its logarithm
+            if abs(size) > 5000:
                 found = _scientific(value, size, digits)
             else:
                 found = _plain(x, value, bits >= _DEEP, size, digits, rounding)

@@ -27,9 +27,6 @@ from symattn.errors import SymattnError, Undecided
 #: How far to go where the numbers are many, and each bit is paid for many times.
 USUAL_BITS = BITS[4]
 
-#: A ball with fewer good bits than this, at a precision that should do, hides a comparison.
-_LOOSE = 16
-
 
 @dataclass(frozen=True)
 class Quantity:
@@ -53,7 +50,8 @@ class Quantity:
         for bits in (bits for bits in BITS if bits <= self.most_bits):
             value = ball_at(bits)
             yield bits, value
-            if bits == BITS[1] and value.is_finite() and value.rel_accuracy_bits() < _LOOSE:
+            # fewer good bits at a precision that should do: the ball hides a comparison
+            if bits == BITS[1] and value.is_finite() and value.rel_accuracy_bits() < 16:
                 exact = self.exact()
                 ball_at = ball_at if exact is None else exactly(exact).ball_at
 

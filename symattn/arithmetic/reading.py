@@ -36,7 +36,6 @@ _DECIMAL = re.compile(
 _MINUS_INFINITY = {"-inf", "-infinity", "-oo", "-∞"}
 _ROUND = {"sin": sympy.sin, "cos": sympy.cos, "tanh": sympy.tanh}
 _FUNCTIONS = {**_ROUND, "exp": sympy.exp, "ln": sympy.log, "√": sympy.sqrt}
-_MOST_ANGLE = 1_000_000
 _CONSTANTS = {"e": sympy.E, "pi": sympy.pi, "∞": sympy.oo}
 
 #: Numbers as somebody gives them: nested lists, an array of any library, a matrix of SymPy.
@@ -207,7 +206,7 @@ def _applied(name: str, argument: sympy.Expr) -> sympy.Expr:
     if name == "exp" and argument is sympy.S.NegativeInfinity:
         return sympy.S.Zero
     value = _bounded(argument)
-    if name in _ROUND and not value.abs_upper() < _MOST_ANGLE:
+    if name in _ROUND and not value.abs_upper() < 1_000_000:
         raise ReadError(f"the argument of {name} is too large")
     if name == "√" and not value >= 0:
         raise ReadError("it is the root of a negative number")

@@ -20,7 +20,7 @@ from symattn.attention.words import Word
 from symattn.nodes import operators
 from symattn.nodes.arguments import Setting
 from symattn.nodes.base import shape_of
-from symattn.nodes.heads import Head, head_of, stack_of
+from symattn.nodes.heads import Head, head_of, heads_in
 from symattn.step import HEAD, Facts, Input, Step
 
 #: One matrix for all heads; one for each query head; one for each group of keys and values.
@@ -126,7 +126,7 @@ class Builder:
         apart = kind == QUERY and self.kind(self.called(name)) == GROUP
         if not apart or self.plan.kv_heads is None or head_of(symbol) is None:
             return symbol
-        return Head(stack_of(symbol), sympy.floor(HEAD * self.number(GROUP) / self.count))
+        return symbol.at(sympy.floor(HEAD * self.number(GROUP) / self.count))
 
     def symbol(self, name: str, rows: sympy.Expr, columns: sympy.Expr, kind: str) -> MatrixExpr:
         """The symbol of a step or an input, one for each head or group where there are heads."""
@@ -174,7 +174,7 @@ class Builder:
 
         What is not said of it here is said by its word or, where that says nothing, by its node.
         """
-        word, shared = self.words[name], not expr.has(Head)
+        word, shared = self.words[name], not heads_in(expr)
         kind = kind or (SHARED if word.grouped and shared else self.kind(name))
         said = (
             rule or word.rule or getattr(expr, "rule_name", ""),

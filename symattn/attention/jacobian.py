@@ -37,9 +37,6 @@ from symattn.notation.options import MAX_DIGITS
 #: The longest row that is shown.
 _MOST = 64
 
-#: The most that logits are multiplied by.
-_MOST_FACTOR = 10_000
-
 
 def _taken(b: Builder, own: MatrixExpr, taken: MatrixExpr) -> MatrixExpr:
     return operators.plus([own, operators.negative(taken)])
@@ -126,7 +123,8 @@ def growth(
     derivation = softmax_jacobian()
     lines = []
     for factor in factors:
-        whole(factor, "factors", 1, _MOST_FACTOR)
+        # the most that logits are multiplied by
+        whole(factor, "factors", 1, 10_000)
         values = derivation.evaluate(scaled=[[factor * logit for logit in row]])
         diagonal = [values["jacobian"].exact[k, k] for k in range(len(row))]
         largest = max(range(len(row)), key=lambda k: nearest_float(diagonal[k]))

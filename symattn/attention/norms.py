@@ -7,7 +7,7 @@ joined. What it gives may be multiplied by a gain, entry by entry, and moved by 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -19,15 +19,7 @@ from symattn.attention.plan import ONE_PLUS, PER_HEAD
 from symattn.attention.words import Word
 from symattn.nodes.base import shape_of
 from symattn.nodes.heads import Concat, head_of
-from symattn.nodes.norms import (
-    LayerNorm,
-    RMSNorm,
-    l2_of_part,
-    layer_of_part,
-    one_plus,
-    rms_of_part,
-    with_gain,
-)
+from symattn.nodes.norms import NORMS, l2_of_part, one_plus, with_gain
 from symattn.step import HEAD
 
 
@@ -35,7 +27,7 @@ from symattn.step import HEAD
 class Normalisation(Choice):
     """A row of the norm axis: the norm of a part of a row, by the row and ε; its publication."""
 
-    of: Callable[[MatrixExpr, MatrixExpr, sympy.Expr], MatrixExpr] = rms_of_part
+    of: Callable[[MatrixExpr, MatrixExpr, sympy.Expr], MatrixExpr] = field(kw_only=True)
     source: str = ""
 
 
@@ -43,8 +35,10 @@ _OPTIONS = ("eps", "gain", "shift", "joined", "rotated")
 
 #: The choices of the norm axis.
 NORMALISATIONS: Mapping[str, Normalisation] = {
-    "rms": Normalisation(options=_OPTIONS, of=rms_of_part, source=RMSNorm.source),
-    "layer": Normalisation(options=_OPTIONS, of=layer_of_part, source=LayerNorm.source),
+    **{
+        norm.kind: Normalisation(options=_OPTIONS, of=norm.of_part, source=norm.source)
+        for norm in NORMS.values()
+    },
     "l2": Normalisation(options=_OPTIONS, of=l2_of_part, source="Henry et al. 2020, section 3.1"),
 }
 

@@ -15,7 +15,7 @@ from symattn.nodes.arguments import Learned, Setting
 from symattn.nodes.base import shape_of
 from symattn.nodes.biases import ALiBi, RelativeBias
 from symattn.nodes.entrywise import Exponential, Features, SoftCap
-from symattn.nodes.heads import Head, head_of
+from symattn.nodes.heads import head_of, heads_in
 from symattn.nodes.lines import LineDifference, LineQuotient, LineSum, UnitVectors
 from symattn.nodes.masks import Allowed, Masked, TopK, mask_of, reason_of
 from symattn.nodes.normalise import NORMALISERS, Normaliser, RowMax
@@ -417,7 +417,7 @@ def _masked(b: Builder) -> None:
     given = any(name == "additive" for name, _ in masks)
     if not given:
         source = next((getattr(part, "source", "") for part in parts), "") or f"{PAPER}3.2.3"
-        kind = QUERY if total.has(Head) else SHARED
+        kind = QUERY if heads_in(total) else SHARED
         total = b.step("mask", total, reason_of(total), source, kind=kind)
     why = "The entries of {M} are added to the scores. " if given else ""
     why += "A score of {−∞} gets weight 0, so a masked-out key has no effect."
@@ -439,7 +439,7 @@ def _selected(b: Builder, masks: list[MatrixExpr]) -> None:
         by = Masked(by, *masks)
     why = "" if name == "top-k" else "The keys with the largest index scores are kept, no others."
     source = "" if name == "top-k" else "DeepSeek-AI, DeepSeek-V3.2 (2025), section 2.1"
-    kind = QUERY if by.has(Head) else SHARED
+    kind = QUERY if heads_in(by) else SHARED
     choice = b.step("choice", TopK(by, count), why, source, kind=kind)
     b.step("selected", normaliser.masked(scores, choice))
 

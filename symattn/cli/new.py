@@ -14,9 +14,6 @@ from symattn.printable import as_line
 from symattn.status import Status
 from symattn.writing import Destination
 
-#: Up to how many tokens and columns numbers are drawn as for an exercise.
-_BY_HAND = 8
-
 
 @click.command(
     cls=Explained,
@@ -73,7 +70,8 @@ def new(
 
     name = as_line(shlex.quote(output)) if output not in (None, "-") else "FILE"
     text = starter(row, name, tokens=tokens, d_k=d_k, heads=heads)
-    if max(tokens, d_k) <= _BY_HAND:
+    # up to how many tokens and columns numbers are drawn as for an exercise
+    if max(tokens, d_k) <= 8:
         from symattn.classroom.search import teachable
         from symattn.sheets.worksheet import worksheet_of
 

@@ -18,9 +18,9 @@ from symattn.derivatives.rules import Share, backward_states, change, shares, su
 from symattn.errors import SymattnError, nearest, quote
 from symattn.nodes.heads import GroupSum, Head, HeadSum, head_of, is_one
 from symattn.nodes.lines import EntrySum, Filled, LineSum
-from symattn.nodes.masks import HIDING, Masked, VisibleScores
-from symattn.nodes.normalise import Normaliser
+from symattn.nodes.masks import HIDING, VisibleScores, added_mask
 from symattn.nodes.number import NumberSymbol
+from symattn.nodes.operators import filling
 from symattn.nodes.recurrence import AtOne
 from symattn.notation.letters import CHANGE, GRADIENT, LOSSES, derived_from, prefixed
 from symattn.step import HEAD, Facts, Input, Item, Step, leading_to, letter_of
@@ -116,7 +116,7 @@ def backward(
         gradients += _loss(graph, target, None if upstream == "ones" else symbol)
     if upstream == "ones":
         why = f"The loss is the sum of all entries of {{{target.letter}}}: each has gradient 1."
-        ones = Filled(*target.shape, 1)
+        ones = filling(sympy.S.One, target.shape)
         gradients.append(Step(name, symbol, ones, "upstream gradient", why, _REVERSE, **facts))
     gradients += _reverse(graph, active, letters)
     if row_dots:
@@ -278,9 +278,9 @@ def _shares(
     step: Step, upstream: MatrixExpr, active: Collection[str], readers: Sequence[Step]
 ) -> Iterator[Share]:
     """What a step passes back to each matrix that it reads."""
-    seen = upstream
-    if isinstance(step.expr, Masked) and _is_weighed(step, readers):
-        seen = VisibleScores(upstream, step.expr.mask)
+    seen, mask = upstream, added_mask(step.expr)
+    if mask is not None and _is_weighed(step, readers):
+        seen = VisibleScores(upstream, mask)
     for share in shares(step.expr, upstream, active, step.symbol):
         # it is 0 already where scores that weights alone read are hidden
         yield replace(share, gradient=upstream) if share.gradient == seen else share
@@ -289,9 +289,7 @@ def _shares(
 def _is_weighed(scores: Step, readers: Sequence[Step]) -> bool:
     """Whether the loss depends on scores by weights alone: their gradient is 0 at −∞."""
     return bool(readers) and all(
-        isinstance(step.expr, Normaliser)
-        and step.expr.additive_mask
-        and step.expr.args[0] == scores.symbol
+        getattr(step.expr, "additive_mask", False) and step.expr.args[0] == scores.symbol
         for step in readers
     )
 

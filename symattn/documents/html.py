@@ -50,9 +50,6 @@ from symattn.notation.tree import Tree
 #: than the last; the page works out the others itself.
 MOST_WORKED, OF_MANY, MANY = 600, 100, 2000
 
-#: A longer formula may have to be scrolled on a small screen, so the keyboard has to reach it.
-_LONG = 36
-
 _SAID: tuple[View, ...] = ("formula", "entry")
 
 #: What stands in place of a mask's formula and reason when a reader has changed its numbers.
@@ -121,7 +118,8 @@ def _step(
             "div",
             formula(each.tree, display=True),
             class_=f"line {each.view}{kind}",
-            tabindex=0 if len(line(each.tree)) > _LONG else None,
+            # a longer formula may have to be scrolled on a small screen: keys have to reach it
+            tabindex=0 if len(line(each.tree)) > 36 else None,
             hidden=kind == " warm",
         )
         for kind, some in ((" cold" * bool(warm), section.lines), (" warm", warm))

@@ -43,7 +43,7 @@ from symattn.evaluate.telling import telling
 from symattn.evaluate.value_view import heads_of, matrices
 from symattn.merging import lettered, of_head, pattern, put_in
 from symattn.nodes.base import Definition, used
-from symattn.nodes.heads import Head
+from symattn.nodes.heads import heads_in
 from symattn.nodes.rule import Cases, count_entries, parts, rule_of
 from symattn.nodes.scopes import depth
 from symattn.nodes.spell import Speller
@@ -522,7 +522,7 @@ class _Writer(_Numbers):
         assert self.evaluation is not None
         speller = Speller(self.notation)
         heads = range(self.evaluation.shape(step.letter)[-3])
-        indices = {part.head for part in step.expr.atoms(Head) if part.head.atoms(sympy.floor)}
+        indices = {part.head for part in heads_in(step.expr) if part.head.atoms(sympy.floor)}
         for index in sorted((one for one in indices if one.free_symbols >= {HEAD}), key=str):
             read = [index.subs(HEAD, k).subs(self.evaluation.sizes) for k in heads]
             shares, which = (

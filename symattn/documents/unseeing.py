@@ -8,9 +8,6 @@ from symattn.derivations import Evaluation, Step
 from symattn.nodes.normalise import Normaliser, shared_out
 from symattn.notation.options import Notation
 
-#: So many queries are named; more are counted.
-_NAMED = 4
-
 
 def unseeing(evaluation: Evaluation | None, step: Step, notation: Notation) -> str:
     """A sentence about the rows of weights that are 0 by convention; empty where there are none.
@@ -52,7 +49,8 @@ formula alone would be 0/0.'
     *most, last = queries
     kind = "queries" if most else "query"
     lead = f"the {kind}" if by_name else kind
-    if len(queries) > _NAMED:
+    # so many queries are named; more are counted
+    if len(queries) > 4:
         who = f"{len(queries)} queries"
     elif most:
         who = f"{lead} {', '.join(most)} and {last}"

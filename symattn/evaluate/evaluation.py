@@ -29,9 +29,6 @@ from symattn.notation.text import box, side_by_side
 from symattn.notation.tree import Tree
 from symattn.step import Item, Step, called
 
-#: How many characters wide a line of matrices is in a notebook.
-_WIDTH = 88
-
 
 class Evaluation(Values):
     """A derivation's values. ``evaluation["weights"]`` gives one step's, as a `StepValue`.
@@ -247,7 +244,8 @@ class StepValue:
     def _trees(self) -> list[Tree]:
         notation = self.evaluation.notation
         trees, _ = matrices(self.evaluation, self.step, notation)
-        return trees if notation.heads == "column" else side_by_side(trees, _WIDTH)
+        # how many characters wide a line of matrices is in a notebook
+        return trees if notation.heads == "column" else side_by_side(trees, 88)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         trees = self._trees()

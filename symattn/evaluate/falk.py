@@ -18,9 +18,6 @@ from symattn.notation.text import box
 from symattn.notation.tree import Part, Scheme, Tree
 from symattn.step import HEAD, Step, letter_of
 
-#: About how many characters stand side by side on a page; a scheme that is wider leaves out more.
-_WIDE = 68
-
 
 class _Factor(NamedTuple):
     """A matrix of a product as it is written, and its cells."""
@@ -54,7 +51,8 @@ def falk(product: Cells, step: Step, chosen: tuple[int, int] | None = None) -> S
             indices_of(product.shape[1], across, j),
         )
         scheme = _scheme(parts, down, inner, right)
-        if scheme is None or box(scheme).width <= _WIDE:
+        # about so many characters stand side by side on a page; a wider scheme leaves out more
+        if scheme is None or box(scheme).width <= 68:
             break
     if scheme is None or chosen is None:
         return scheme

@@ -18,8 +18,7 @@ from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.base import Array
 from symattn.evaluate.walk import Program, leaves_of, parts_by_rows, program_of
 from symattn.nodes.base import Node
-from symattn.nodes.heads import Head, head_of
-from symattn.nodes.normalise import Normaliser
+from symattn.nodes.heads import head_of
 from symattn.step import HEAD, Step, letter_of
 
 #: Weights of one head with fewer entries than this are computed with all their steps.
@@ -93,7 +92,7 @@ def fusion_of(product: Step, steps: Mapping[str, Step]) -> Fusion | None:
     weights = steps.get(_own(factors[0], product.per_head))
     if coefficient != 1 or len(factors) < 2 or weights is None:
         return None
-    if not isinstance(weights.expr, Normaliser) or not weights.expr.late or weights.expr.axis != 1:
+    if not getattr(weights.expr, "late", "") or weights.expr.axis != 1:
         return None
     found = {weights.letter: weights}
     waiting = [weights.expr.matrix]
@@ -125,11 +124,7 @@ class Fused:
 
     def __init__(self, fusion: Fusion, sizes: Mapping[sympy.Symbol, int], head: int) -> None:
         made = frozenset(step.letter for step in fusion.steps)
-        own = {
-            Head(step.symbol.symbol, HEAD): step.symbol.symbol
-            for step in fusion.steps
-            if step.per_head
-        }
+        own = {step.symbol.at(HEAD): step.symbol.symbol for step in fusion.steps if step.per_head}
 
         def by_rows(expr: MatrixExpr) -> Program:
             return program_of(expr.xreplace(own).subs(HEAD, head), sizes, made=made)

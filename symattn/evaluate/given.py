@@ -12,7 +12,7 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.reading import read_matrix
 from symattn.errors import NoSuchName, ShapeError, SymattnError, counted, nearest, quote
-from symattn.nodes.heads import Head
+from symattn.nodes.heads import heads_in
 from symattn.step import Input, Item, Step
 
 #: A matrix as it is given: nested lists of numbers or texts, a NumPy array, a SymPy matrix.
@@ -110,7 +110,7 @@ def _check_shared(inputs: Sequence[Input], given: Mapping[str, Array]) -> None:
 
 def _is_shared(item: Item, step: Step) -> bool:
     """Whether head i of a step reads the matrix of its group, ⌊i g/h⌋."""
-    used = (part for part in step.expr.atoms(Head) if part.name == item.letter)
+    used = (part for part in heads_in(step.expr) if part.name == item.letter)
     return any(not isinstance(part.head, sympy.Symbol) for part in used)
 
 

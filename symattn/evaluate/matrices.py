@@ -20,9 +20,6 @@ from symattn.step import MOST_OF_A_SIZE, Input, Item, Step, listed_sizes
 Place: TypeAlias = tuple[int, ...]
 
 
-#: For how many shapes a derivation keeps what it has worked out.
-_KEPT = 8
-
 #: What is worked out once for all numbers of the same shapes.
 Known = TypeVar("Known")
 
@@ -51,7 +48,8 @@ class ByShapes:
         """All that is known at these shapes, to be added to."""
         known = self._by_shapes.pop(shapes, Once())
         self._by_shapes[shapes] = known
-        while len(self._by_shapes) > _KEPT:
+        # for how many shapes a derivation keeps what it has worked out
+        while len(self._by_shapes) > 8:
             del self._by_shapes[next(iter(self._by_shapes))]
         return known
 

@@ -22,9 +22,6 @@ from symattn.nodes import rule as r
 from symattn.notation.options import Notation
 from symattn.step import COLUMN, ROW, Item, Step
 
-#: Entries made of more numbers than this are not followed.
-_MOST_READ = 4_000
-
 #: How little an entry shows: −∞ and 0 swallow what they meet, 1 leaves it as it is, and a number
 #: that is the same as before shows no step. A long number is harder to follow, by a little; a row
 #: that holds one number throughout, as weights 1/3, 1/3, 1/3, shows little, too.
@@ -169,4 +166,5 @@ class _Path:
 
     def _found(self, step: Step, place: Place) -> list[tuple[str, Place]]:
         count = r.count_entries(r.rule_of(step.expr, ROW, COLUMN), self.evaluation.sizes)
-        return [] if count > _MOST_READ else [*operands(self.evaluation, step.letter, place)]
+        # entries made of more numbers than this are not followed
+        return [] if count > 4_000 else [*operands(self.evaluation, step.letter, place)]

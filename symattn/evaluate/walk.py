@@ -13,7 +13,6 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.base import Arithmetic, Array, filled
 from symattn.errors import CannotSpell, SymattnError
-from symattn.nodes.arguments import BoundIndex
 from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Head, Split, head_of, is_any, is_one
@@ -121,7 +120,7 @@ class _Walk:
         coefficient = sympy.S.One
         match expr:
             case Node():
-                return self.node(expr, expr.heads if _binds_heads(expr) else heads, alone)
+                return self.node(expr, expr.heads if expr.bound else heads, alone)
             case sympy.MatAdd():
                 operation, parts = "add", expr.args
             case sympy.HadamardProduct():
@@ -219,11 +218,6 @@ def leaves_of(expr: MatrixExpr, alone: bool = True) -> Iterator[tuple[MatrixExpr
 def _along_rows(node: Node) -> bool:
     """Whether a node has no axis, or that of rows."""
     return "axis" not in node.places or bool(node.args[node.places["axis"]] == 1)
-
-
-def _binds_heads(node: Node) -> bool:
-    """Whether an argument of the node is one matrix a head, and the node one matrix for all."""
-    return any(isinstance(argument, BoundIndex) for argument in node.arguments)
 
 
 def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:

@@ -14,8 +14,9 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.grammar import Apart, Call, Name, Tree, subtrees
 from symattn.language.texts import Equation, Left
 from symattn.nodes.base import Node
+from symattn.nodes.catalogue import SHARES
 from symattn.nodes.defined import Applied
-from symattn.nodes.heads import Concat, Head
+from symattn.nodes.heads import Concat, heads_in
 from symattn.nodes.lines import LineProduct, LineQuotient, PlusVector
 from symattn.nodes.masks import Mask, Masked
 from symattn.nodes.normalise import Normaliser
@@ -27,7 +28,7 @@ from symattn.step import Step, letter_of
 WEIGHTS = "weights"
 
 #: The functions of scores that make weights of them.
-_WEIGHTS = ("softmax", "softmax1", "ratio", "sparsemax", "entmax15", "hardmax", "σ")
+_WEIGHTS = (*SHARES, "σ")
 
 #: What projections are called whose letters say what they are.
 _PROJECTED = {"Q": "queries", "K": "keys", "V": "values"}
@@ -179,7 +180,7 @@ def _added(expr: MatrixExpr) -> str:
 
 def _needs(expr: MatrixExpr, letter: MatrixExpr, made: Mapping[MatrixExpr, Step]) -> bool:
     """Whether a matrix is computed from another one, by way of steps too."""
-    letters = expr.atoms(sympy.MatrixSymbol, Head)
+    letters = expr.atoms(sympy.MatrixSymbol) | heads_in(expr)
     return letter in letters or any(
         _needs(made[one].expr, letter, made) for one in letters if one in made
     )

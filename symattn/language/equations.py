@@ -44,6 +44,7 @@ from symattn.language.sizes import (
     states,
 )
 from symattn.language.texts import Equation, Left, Place, Text, Wrong, read_text, wrong
+from symattn.nodes.catalogue import SHARES
 from symattn.nodes.defined import ByEntries
 from symattn.nodes.heads import Concat, Head
 from symattn.nodes.number import NumberSymbol
@@ -356,7 +357,10 @@ def _check_masks(tree: Tree, masks: Collection[str]) -> None:
 
 
 #: The functions that take masks, or give what they hide no weight.
-_OF_MASKS = ("any", "keep", "allow", "softmax", "softmax1", "sparsemax", "entmax15", "hardmax", "σ")
+_OF_MASKS = (
+    *("any", "keep", "allow", "σ"),
+    *(word for word, node in SHARES.items() if node.additive_mask),
+)
 
 
 # ---- the shapes ------------------------------------------------------------------------------

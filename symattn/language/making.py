@@ -460,7 +460,7 @@ class Maker(_Indices):
                 "a reach of −1 is none; write inf where there is no limit: window(2, inf)"
             )
         parameter = True if not values else values[0] if len(values) == 1 else values
-        if any(isinstance(argument, Counts) for argument in MASKS[mask].arguments):
+        if MASKS[mask]._places_of(Counts):
             parameter = list(values)
         return mask_of(mask, *sized, parameter, start)
 

@@ -26,8 +26,6 @@ from symattn.nodes.written import CONSTANTS, SIZES, AsWritten, spread
 
 #: Letters of a token's vector, which is a row (Q and K have a row for each token).
 _TOKENS = "qkvox"
-_MOST_READINGS = 2000
-
 #: What a letter may be given as, beside a shape.
 NUMBER_WORDS = ("scalar", "number")
 
@@ -290,7 +288,7 @@ def _fitting(
 def _choices(kinds_of: Mapping[str, tuple[str, ...]]) -> Iterator[dict[str, int]]:
     """Which of its kinds each letter has, in every way up to a bound."""
     ways = product(*(range(len(kinds)) for kinds in kinds_of.values()))
-    for way in islice(ways, _MOST_READINGS):
+    for way in islice(ways, 2000):
         yield dict(zip(kinds_of, way, strict=True))
 
 

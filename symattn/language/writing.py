@@ -19,18 +19,17 @@ from symattn.derivations import Derivation
 from symattn.errors import CannotSpell
 from symattn.language.composing import composed
 from symattn.language.sizes import COUNTS
-from symattn.nodes.arguments import BoundIndex
 from symattn.nodes.base import Node
-from symattn.nodes.defined import Applied, ByEntries, Counted, Defined, Formula, WherePlaced, named
+from symattn.nodes.defined import Applied, ByEntries, Counted, Defined, WherePlaced, named
 from symattn.nodes.heads import Concat, Head, HeadMix, Slice, Split, Stacked
-from symattn.nodes.lines import Filled, LineProduct, Spread
+from symattn.nodes.lines import LineProduct, Spread
 from symattn.nodes.masks import Causal
 from symattn.nodes.norms import Norm
 from symattn.nodes.number import NumberSymbol
+from symattn.nodes.operators import filling
 from symattn.nodes.positions import Sinusoidal
 from symattn.nodes.powers import WhereAtMost, WholePower
 from symattn.nodes.recurrence import Beside, Earlier, Recurrence
-from symattn.nodes.scale import Everywhere
 from symattn.step import HEAD, Input, Item, Step
 
 #: A part of a text, and how tightly it binds: a sum, a product, an atom.
@@ -256,10 +255,9 @@ class _Matrices(_Numbers):
         `more` is said before its options.
         """
         phrase = node.phrase()
-        bound = (node.args[place] for place in node._places_of(BoundIndex))
         if not phrase and isinstance(node, Defined):
             return of(node.meaning)
-        if not phrase or any(index != HEAD for index in bound):
+        if not phrase or any(index != HEAD for index in node.bound):
             raise self._unknown(node)
         called = _CALL.fullmatch(phrase)
         if called is None:
@@ -354,7 +352,7 @@ class _Entries(_Matrices):
             case WherePlaced(value=value, otherwise=otherwise, test=test):
                 said = self._test(test)
             case Causal(start=start):
-                value, otherwise = sympy.ZeroMatrix(*expr.shape), Filled(*expr.shape, -sympy.oo)
+                value, otherwise = sympy.ZeroMatrix(*expr.shape), filling(-sympy.oo, expr.shape)
                 said = "j <= i" + (f" + {self.size(start)}" if start != 0 else "")
             case WhereAtMost(left=left, right=right, value=value, otherwise=otherwise):
                 said = f"{self._entry(left)[0]} <= {self._entry(right)[0]}"
@@ -369,14 +367,12 @@ class _Entries(_Matrices):
                 return f"({self._cases(expr)})", _ATOM
             case Counted(formula=formula):
                 return self.number(named(formula))
-            case Filled(number=number):
-                return self.number(number)
             case sympy.ZeroMatrix() | sympy.OneMatrix():
                 return ("0" if isinstance(expr, sympy.ZeroMatrix) else "1"), _ATOM
             case WholePower(matrix=inner, exponent=exponent):
                 power = self.number(named(exponent))[0]
                 return f"{self._atom(self._entry(inner))}^({power})", _ATOM
-            case Node() if expr.entrywise:
+            case Node() if expr.entrywise or expr.uniform:
                 return self._phrased(expr, self._entry, self._joined_entries)
             case Applied():
                 return self._applied(expr, self._entry)
@@ -392,8 +388,6 @@ class _Entries(_Matrices):
                 if coefficient == -1:
                     return f"-{self._factor(inner)}", _SUM
                 return self._times((self.number(coefficient), inner)), _PRODUCT
-            case Everywhere(number=inner):
-                return self._entry(inner)
             case Spread(vector=vector, axis=axis):
                 line = vector.arg if isinstance(vector, sympy.Transpose) else vector
                 return f"{self._atom(self.matrix(line))}[{'i' if axis == 1 else 'j'}]", _ATOM
@@ -484,7 +478,7 @@ class _Writer(_Entries):
             for part in sympy.postorder_traversal(expr):
                 if not isinstance(part, Applied) or part.formula.name in found:
                     continue
-                formula: Formula = part.formula
+                formula = part.formula
                 letters = [NumberSymbol(letter) for letter in formula.arguments]
                 meaning = formula.make(*letters, *part.args[1 + len(letters) :])
                 add(meaning)

@@ -35,8 +35,7 @@ from symattn.arithmetic.written import Written
 from symattn.derivations import Evaluation, Given, Place
 from symattn.errors import SymattnError
 from symattn.marking.styles import AS_WRITTEN, MORE, Style, styles_that_differ
-from symattn.nodes.entrywise import Exponential
-from symattn.nodes.lines import LineQuotient, LineSum
+from symattn.nodes.lines import LineQuotient
 from symattn.nodes.normalise import Normaliser
 from symattn.step import Input, Item, Step
 
@@ -496,7 +495,7 @@ class Chains:
 
         A step that is a single operation has nothing in between.
         """
-        if isinstance(step.expr, Exponential | LineSum):
+        if getattr(step.expr, "single", False):
             arithmetic = arithmetic.without_between
         try:
             value = self.evaluation.follow(step, operand, arithmetic)
@@ -757,7 +756,7 @@ def nearest_before(
 
 def _unwritten(step: Step, value: Array, arithmetic: ByHand) -> Array:
     """A step that is not claimed, as later steps use it."""
-    if isinstance(step.expr, Exponential | LineSum):
+    if getattr(step.expr, "single", False):
         return arithmetic.sums(value)
     return arithmetic.between(value)
 

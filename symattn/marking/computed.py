@@ -42,9 +42,6 @@ _TINY, _SIGNIFICANT = 1e-6, 17
 #: What a float says that is no number.
 _NO_NUMBERS = {"-inf": sympy.S.NegativeInfinity, "inf": sympy.oo, "nan": sympy.nan}
 
-#: Of so many entries of a step that follow from others, it is said from which.
-_MOST_TRACED = 24
-
 #: Dtypes of fewer digits than float64, with the digits of those that NumPy lacks.
 _SHORTER = (("float32", None), ("float16", None), ("float32", DIGITS["bfloat16"]))
 
@@ -221,7 +218,8 @@ class ComputedMarker:
             remark = _off(one.array, *measured) if first else why
             said, carried = said or first, carried + (verdict == "carried")
             origins: Callable[[], tuple[EntryMark, ...]] = tuple
-            if verdict == "carried" and carried <= _MOST_TRACED and not self.rows:
+            # of so many entries of a step that follow from others, it is said from which
+            if verdict == "carried" and carried <= 24 and not self.rows:
                 origins = partial(self._origins, letter, place)
             own = evaluation.original(letter, place)
             written = _written(*measured, bool(one.inside[place]))

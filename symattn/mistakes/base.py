@@ -17,9 +17,9 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 from symattn.attention.plan import g
 from symattn.derivations import Derivation
 from symattn.nodes.entrywise import Exponential
-from symattn.nodes.heads import Head, stack_of
+from symattn.nodes.heads import heads_in
 from symattn.nodes.lines import LineDifference, LineQuotient
-from symattn.nodes.masks import Masked
+from symattn.nodes.masks import added_mask
 from symattn.nodes.normalise import Normaliser, Softmax
 from symattn.notation.letters import GRADIENT, prefixed
 from symattn.step import HEAD, Step, letter_of
@@ -135,8 +135,8 @@ class Steps:
     def symbol(self, name: str) -> MatrixExpr | None:
         """The symbol of a step or an input; where heads share keys, of those that head i uses."""
         symbol = self.symbols.get(name)
-        if self._group is not None and name in self._grouped:
-            return Head(stack_of(symbol), self._group)
+        if symbol is not None and self._group is not None and name in self._grouped:
+            return symbol.at(self._group)
         return symbol
 
     @cached_property
@@ -148,7 +148,7 @@ class Steps:
     @cached_property
     def _group(self) -> sympy.Expr | None:
         """The group that head i belongs to, ⌊i g / h⌋, where heads share keys and values."""
-        heads = {head for step in self.derivation.steps for head in step.expr.atoms(Head)}
+        heads = {head for step in self.derivation.steps for head in heads_in(step.expr)}
         shared = [h.head for h in heads if not isinstance(h.head, sympy.Symbol)]
         return min(shared, key=str, default=None)
 
@@ -179,8 +179,7 @@ class Steps:
     @cached_property
     def mask(self) -> MatrixExpr | None:
         """The mask that is added, where there is one."""
-        masked = self.expr("masked")
-        return masked.args[1] if isinstance(masked, Masked) else None
+        return added_mask(self.expr("masked"))
 
     @property
     def earlier(self) -> MatrixExpr | None:

@@ -33,9 +33,6 @@ from symattn.mistakes.slips import Numbers, Slip
 #: How many explanations are reported.
 MOST_SHOWN = 4
 
-#: So many mistaken entries may be slips, even where a misconception explains some of them.
-_FEW = 6
-
 
 @dataclass(frozen=True)
 class Explanation:
@@ -149,7 +146,8 @@ class _Search:
         cases = self.cases.singles()
         whole = _simplest([case for case in cases if not case.roots])
         yield [self.explanation(case) for case in whole[:MOST_SHOWN]]
-        few = not cases or len(self.base.roots) <= _FEW
+        # so many mistaken entries may be slips, even where a misconception explains some of them
+        few = not cases or len(self.base.roots) <= 6
         none = Diagnosis((), complete=False)
         by_slips = diagnosed(self.entries(self.base, self.tried())) if few else none
         each = (by_slips.slips, *((other,) for other in by_slips.others))

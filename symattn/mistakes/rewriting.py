@@ -44,9 +44,9 @@ from symattn.mistakes.base import SENSELESS, Change, Misconception, Steps
 from symattn.mistakes.words import FUNCTIONS, WORDS
 from symattn.nodes.arguments import Extent, Matrix
 from symattn.nodes.base import Node, shape_of
-from symattn.nodes.heads import Head, head_of, stack_of
+from symattn.nodes.heads import Head, head_of, heads_in, stack_of
 from symattn.nodes.lines import LineQuotient
-from symattn.nodes.masks import Masked, VisibleScores
+from symattn.nodes.masks import Masked, VisibleScores, added_mask
 from symattn.nodes.normalise import Softmax
 from symattn.nodes.operators import shape_in
 from symattn.nodes.scale import Quotient
@@ -235,7 +235,7 @@ def _in_place_of(
         if name in steps.steps and name != line.left.name:
             whole = whole.xreplace({steps.symbols[name]: steps.steps[name].expr})
     if head_of(symbol) is not None:
-        own = {head for head in whole.atoms(Head) if head.symbol == stack_of(symbol)}
+        own = {head for head in heads_in(whole) if head.symbol == stack_of(symbol)}
         other = {head: new.xreplace({HEAD: head.head}) for head in own}
     expr = whole.xreplace(other)
     return None if expr == whole else (letters, step.name, expr)
@@ -271,7 +271,7 @@ class _Matching:
             case Apart(sign, parts) if isinstance(expr, _SIGNED.get(sign, ())):
                 if sign == "/" and expr.args[1] == 1:
                     return None
-                masking = letters.masking or isinstance(expr, Masked)
+                masking = letters.masking or added_mask(expr) is not None
                 letters = replace(letters, masking=masking)
                 orders = permutations(expr.args) if isinstance(expr, _UNORDERED) else [expr.args]
                 found = (self._all(parts, order[: len(parts)], letters) for order in orders)

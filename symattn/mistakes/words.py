@@ -22,22 +22,22 @@ from symattn.mistakes.nodes import (
     Unrescaled,
 )
 from symattn.nodes.base import Node
-from symattn.nodes.catalogue import CALLED
+from symattn.nodes.catalogue import CALLED, SHARES
 from symattn.nodes.defined import COLUMN_NUMBER, WherePlaced
 from symattn.nodes.entrywise import Exponential
 from symattn.nodes.heads import Concat, GroupSum, HeadSum, Slice, Split, Stacked, head_of
 from symattn.nodes.lines import Filled, LineDifference, LineProduct, LineSum, PlusVector, Spread
 from symattn.nodes.masks import MASKS, Masked
 from symattn.nodes.normalise import NORMALISERS, RowMax, Softmax
-from symattn.nodes.norms import NORMS, RootMeanSquare
+from symattn.nodes.norms import NORMS
 from symattn.nodes.positions import RotaryBack
 from symattn.nodes.scale import Quotient
 from symattn.step import HEAD
 
 #: The words that other equations have for nodes, too.
 _CALLED = (
-    *("softmax", "hardmax", "sparsemax", "entmax15", "softmax1", "sinksoftmax", "ratio", "softcap"),
-    *("keep", "topk", "lengths", "rotary", "turned", "sinusoidal", "alibi", "unit"),
+    *(*SHARES, "sinksoftmax", "softcap", "keep", "topk", "lengths"),
+    *("rotary", "turned", "sinusoidal", "alibi", "unit"),
 )
 
 #: Nodes, those of people's mistakes included; what a node lacks in a text is as it was, or usual.
@@ -54,7 +54,7 @@ WORDS: Mapping[str, type[Node]] = {
     "plus": PlusVector,
     "linesum": LineSum,
     "gained": LineProduct,
-    "rms": RootMeanSquare,
+    **{norm.divides.word: norm.divides for norm in NORMS.values()},
     **NORMS,
     "headsum": HeadSum,
     "groupsum": GroupSum,

@@ -110,6 +110,9 @@ class Node(Numeric):
     #: Whether its second argument divides the first.
     is_quotient: ClassVar[bool] = False
 
+    #: Whether all its entries are one number.
+    uniform: ClassVar[bool] = False
+
     #: Whether its entries along a line are shares, which sum to 1 at most.
     shares: ClassVar[bool] = False
 
@@ -216,14 +219,17 @@ class Node(Numeric):
         if not self.arguments:
             return cast(set[sympy.Basic], super().free_symbols)
         pairs = [*zip(self.arguments, self.args, strict=True)]
-        own = {value for argument, value in pairs if isinstance(argument, BoundIndex)}
         found = (value.free_symbols for argument, value in pairs if argument.has_letters)
-        return set[sympy.Basic]().union(*found) - own
+        return set[sympy.Basic]().union(*found).difference(self.bound)
+
+    @property
+    def bound(self) -> tuple[sympy.Basic, ...]:
+        """The indices that the node binds: of the heads or tokens that it runs over."""
+        return tuple(self.args[place] for place in self._places_of(BoundIndex))
 
     def _eval_subs(self, old: sympy.Basic, new: sympy.Basic) -> Node | None:
         """`subs` leaves the node as it is where `old` is its bound index."""
-        bound = (self.args[place] for place in self._places_of(BoundIndex))
-        return self if old in bound else None
+        return self if old in self.bound else None
 
     def _rule(self, i: Index, j: Index) -> Rule:
         """The entry rule."""
@@ -347,9 +353,8 @@ class Node(Numeric):
         if self.over_heads or _is_of_all_heads(self):
             raise CannotSpell(f"{owner.__name__}: is of all heads; give their number, and doit()")
         printer.module_imports[owner.__module__].add(owner.__name__)
-        words = self._places_of(OneOf)
         written = (
-            repr(arg.name) if place in words else printer._print(arg)
+            repr(arg.name) if place in self._places_of(OneOf) else printer._print(arg)
             for place, arg in enumerate(self.args)
         )
         return f"{owner.__name__}.numpy({', '.join(written)})"

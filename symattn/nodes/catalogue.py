@@ -9,7 +9,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.grammar import FUNCTIONS as SPELLED
-from symattn.nodes.arguments import Extent
+from symattn.nodes.arguments import Extent, Learned
 from symattn.nodes.base import Node, word_of
 from symattn.nodes.biases import ALiBi, BucketSum, RelativeBias
 from symattn.nodes.defined import Counted, WherePlaced
@@ -36,7 +36,7 @@ from symattn.nodes.lines import (
     UnitVectors,
 )
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked, TopK, VisibleScores
-from symattn.nodes.normalise import NORMALISERS, RowMax
+from symattn.nodes.normalise import NORMALISERS, Normaliser, RowMax
 from symattn.nodes.positions import (
     Frequencies,
     PairDot,
@@ -126,6 +126,14 @@ def _called() -> Mapping[str, Callable[..., MatrixExpr]]:
 
 #: What equations call by a word.
 CALLED = _called()
+
+#: The nodes that make shares of the scores alone, by the words that equations have for them.
+SHARES: Mapping[str, type[Normaliser]] = {
+    word: node
+    for word, node in CALLED.items()
+    if isinstance(node, type) and issubclass(node, Normaliser)
+    if node.shares and not node._places_of(Learned)
+}
 
 #: The words of nodes whose size follows from where they stand.
 PLACED = tuple(

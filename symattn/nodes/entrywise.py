@@ -97,6 +97,7 @@ class Exponential(Entrywise):
     function = None  # it is always the same, and no argument
     source = "Vaswani et al. 2017, section 3.2.1"
     heading = "exponentials"
+    single = True  # operation by hand: no number stands between
     sharpens: ClassVar[bool] = True  # as a normaliser does
     reason = "e is raised to every entry; no power of e is negative."
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 import sympy
@@ -49,6 +49,10 @@ class Head(Node):
         """The letter all heads share."""
         return str(self.symbol.name)
 
+    def at(self, head: object) -> Head:
+        """The matrix of another head, counted from 0."""
+        return Head(self.symbol, head)
+
     def _rule(self, i: Index, j: Index) -> Rule:
         return r.Entry(self, i, j)
 
@@ -72,6 +76,11 @@ class Head(Node):
 def head_of(expr: sympy.Basic) -> sympy.Expr | None:
     """The index of the head whose matrix this is; None of anything else."""
     return expr.head if isinstance(expr, Head) else None
+
+
+def heads_in(expr: sympy.Basic) -> set[Head]:
+    """The matrices of single heads in an expression."""
+    return cast(set[Head], expr.atoms(Head))
 
 
 def stack_of(matrix: MatrixExpr) -> MatrixExpr:

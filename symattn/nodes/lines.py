@@ -86,7 +86,7 @@ class Filled(Node):
 
     rows, columns, number = Extent(), Extent(), Scalar()
     syntax = "number"
-    transposes = True
+    uniform = transposes = True
     source = _REVERSE
 
     def _rule(self, i: Index, j: Index) -> Rule:
@@ -399,6 +399,7 @@ class LineSum(NumberOfLines):
     """
 
     syntax = ("rowsum(matrix)", "colsum(matrix)")
+    single = True  # operation by hand: no number stands between
     source = _SOFTMAX
     rises = True
 

@@ -896,6 +896,11 @@ class Masked(Node):
         return arithmetic.where(hidden, arithmetic.minus_infinity, arithmetic.add(finite, added))
 
 
+def added_mask(expr: sympy.Basic | None) -> MatrixExpr | None:
+    """The mask that is added to scores, where an expression is that; None of anything else."""
+    return expr.mask if isinstance(expr, Masked) else None
+
+
 class VisibleScores(Node):
     """Scores where a mask hides nothing, and 0 elsewhere: g_ij = s_ij if m_ij > −∞, else 0.
 

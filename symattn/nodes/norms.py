@@ -63,6 +63,11 @@ def one_plus(gain: MatrixExpr) -> MatrixExpr:
     return sympy.MatAdd(Filled(*shape_of(gain), 1), gain)
 
 
+def mean_of_rows(matrix: MatrixExpr) -> MatrixExpr:
+    """The mean of each row: μ_i = (Σ_l x_il)/d."""
+    return Quotient(LineSum(matrix), shape_of(matrix)[1])
+
+
 class OfRows(Defined):
     """A function of each row, and of ε: a norm, or what it divides by."""
 
@@ -73,10 +78,6 @@ class OfRows(Defined):
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:
         """That of the matrix."""
         return shape_of(self.matrix)
-
-    def _mean(self, matrix: MatrixExpr) -> MatrixExpr:
-        """The mean of each row of a matrix as wide as the node's."""
-        return Quotient(LineSum(matrix), shape_of(self.matrix)[1])
 
     def _spell(self, speller: Speller) -> Tree:
         eps, name = self.eps, t.Ident("eps", roman=True)
@@ -112,7 +113,7 @@ class RootMeanSquare(OfRows):
     @property
     def meaning(self) -> MatrixExpr:
         square = sympy.HadamardProduct(self.matrix, self.matrix)
-        return Entrywise(self._with_eps(self._mean(square)), "√")
+        return Entrywise(self._with_eps(mean_of_rows(square)), "√")
 
 
 class StandardDeviation(OfRows):
@@ -135,14 +136,17 @@ class StandardDeviation(OfRows):
 
     @property
     def meaning(self) -> MatrixExpr:
-        centred = LineDifference(self.matrix, self._mean(self.matrix))
-        return Entrywise(self._with_eps(self._mean(sympy.HadamardProduct(centred, centred))), "√")
+        centred = LineDifference(self.matrix, mean_of_rows(self.matrix))
+        square = sympy.HadamardProduct(centred, centred)
+        return Entrywise(self._with_eps(mean_of_rows(square)), "√")
 
 
 class Norm(OfRows):
     """A norm: each row, or its distance from its mean, over a number of the row's own."""
 
     has_adjoint = True
+    #: What the norm axis calls it.
+    kind: ClassVar[str]
     #: What the rows are divided by; the `reason` is what that does to them.
     divides: ClassVar[type[OfRows]]
     heading = "norm of each row"
@@ -158,14 +162,26 @@ class Norm(OfRows):
         """The norm times its gain, column by column, plus its shift."""
         return with_gain(cls(matrix, eps), gain, shift)
 
+    @classmethod
+    def of_part(cls, matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
+        """The part of a longer row, moved and divided as the whole row is."""
+        if row == matrix:
+            return cls(matrix, eps)
+        return LineQuotient(cls._moved(matrix, row), cls.divides(row, eps))
+
+    @classmethod
+    def _moved(cls, matrix: MatrixExpr, row: MatrixExpr) -> MatrixExpr:
+        """A part of a row, or the gradient of one, less the mean of the whole where it is moved."""
+        return matrix
+
     @property
     def below(self) -> MatrixExpr:
         """What each row is divided by."""
         return self.divides(*self.args)
 
-    def _less(self, upstream: MatrixExpr) -> MatrixExpr:
-        """The gradient less what moving a whole row takes of it."""
-        return upstream
+    @property
+    def meaning(self) -> MatrixExpr:
+        return LineQuotient(self._moved(self.matrix, self.matrix), self.below.meaning)
 
     def _adjoint(self, place: int, upstream: MatrixExpr, value: MatrixExpr) -> MatrixExpr | None:
         along = sympy.HadamardProduct(upstream, value)
@@ -173,8 +189,8 @@ class Norm(OfRows):
             square = sympy.HadamardProduct(self.below, self.below)
             rows = EntryQuotient(LineSum(along), square)
             return sympy.MatMul(-sympy.S.Half, EntrySum(rows))
-        scaled = LineProduct(value, self._mean(along))
-        rest = sympy.MatAdd(self._less(upstream), sympy.MatMul(-1, scaled))
+        scaled = LineProduct(value, mean_of_rows(along))
+        rest = sympy.MatAdd(self._moved(upstream, upstream), sympy.MatMul(-1, scaled))
         return LineQuotient(rest, self.below)
 
 
@@ -190,16 +206,13 @@ class RMSNorm(Norm):
 
     syntax = "RMSNorm(matrix, eps=)"
     source = _ZHANG
+    kind = "rms"
     divides = RootMeanSquare
     reason = "Each row is divided by the root of the mean square of its entries."
     adjoint_because = (
         "A longer row has the same direction: the part of the gradient along the row is taken off, "
         "and the rest divided by the row's root mean square."
     )
-
-    @property
-    def meaning(self) -> MatrixExpr:
-        return LineQuotient(self.matrix, self.below.meaning)
 
 
 class LayerNorm(Norm):
@@ -214,6 +227,7 @@ class LayerNorm(Norm):
 
     syntax = "LayerNorm(matrix, eps=)"
     source = _BA
+    kind = "layer"
     divides = StandardDeviation
     reason = "Each row is moved to mean 0 and divided by its standard deviation."
     adjoint_because = (
@@ -222,32 +236,13 @@ class LayerNorm(Norm):
         "deviation."
     )
 
-    @property
-    def meaning(self) -> MatrixExpr:
-        centred = LineDifference(self.matrix, self._mean(self.matrix))
-        return LineQuotient(centred, self.below.meaning)
-
-    def _less(self, upstream: MatrixExpr) -> MatrixExpr:
-        return LineDifference(upstream, self._mean(upstream))
+    @classmethod
+    def _moved(cls, matrix: MatrixExpr, row: MatrixExpr) -> MatrixExpr:
+        return LineDifference(matrix, mean_of_rows(row))
 
 
 #: The norms by the words that equations have for them.
-NORMS: Mapping[str, type[Norm]] = {norm.word: norm for norm in (LayerNorm, RMSNorm)}
-
-
-def rms_of_part(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
-    """A part of a row over the root mean square of the whole: x_i / √((Σ_l y_il²)/d + ε)."""
-    if row == matrix:
-        return RMSNorm(matrix, eps)
-    return LineQuotient(matrix, RootMeanSquare(row, eps))
-
-
-def layer_of_part(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:
-    """(x_i − μ) / √(mean of the squares of the row less μ + ε), where μ is the row's mean."""
-    if row == matrix:
-        return LayerNorm(matrix, eps)
-    mean = Quotient(LineSum(row), shape_of(row)[1])
-    return LineQuotient(LineDifference(matrix, mean), StandardDeviation(row, eps))
+NORMS: Mapping[str, type[Norm]] = {norm.word: norm for norm in (RMSNorm, LayerNorm)}
 
 
 def l2_of_part(matrix: MatrixExpr, row: MatrixExpr, eps: sympy.Expr) -> MatrixExpr:

@@ -184,7 +184,7 @@ class Everywhere(Node):
     """
 
     number, rows, columns = OneNumber(), Extent(), Extent()
-    transposes = True
+    uniform = transposes = True
     syntax = "number"
     source = _NUMBER
     adjoint_because = "The number stands in every entry, so its gradient adds up those of all."

@@ -19,7 +19,7 @@ from symattn.arithmetic.functions import FUNCTIONS
 from symattn.errors import ReadError, ShapeError, nearest
 from symattn.grammar import Apart, Call, Name, Number, Tree
 from symattn.nodes.arguments import symbol_of_size
-from symattn.nodes.catalogue import CALLED, words
+from symattn.nodes.catalogue import CALLED, SHARES, words
 from symattn.nodes.entrywise import EntryQuotient, Entrywise, Exponential, function_of
 from symattn.nodes.heads import Stacked
 from symattn.nodes.lines import LineQuotient, LineSum
@@ -69,18 +69,8 @@ _JOINED = (
 
 #: The nodes that statements call by their words.
 _NODES = (
-    *(
-        "softmax",
-        "colsoftmax",
-        "softmax1",
-        "ratio",
-        "sparsemax",
-        "entmax15",
-        "hardmax",
-        "unit",
-        "rotary",
-    ),
-    *("rowsum", "colsum", "rowmax", "diag", "softcap"),
+    *SHARES,
+    *("colsoftmax", "unit", "rotary", "rowsum", "colsum", "rowmax", "diag", "softcap"),
 )
 
 

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from symattn.derivations import Derivation, Evaluation, Given
     from symattn.step import Input
 
-#: How long a line may get before each row of a matrix has one of its own.
-_LINE = 88
-
 #: What the tokens of an example are called.
 _TOKENS = ("the", "cat", "sat", "on", "a", "mat")
 _OTHERS = ("le", "chat", "dort", "sur", "un", "tapis")
@@ -79,7 +76,8 @@ def _matrix(value: object, key: str) -> str:
     """A value; the rows of a long matrix, and the matrices of heads, stand below one another."""
     line = _value(value, key)
     is_nested = isinstance(value, Sequence) and value and isinstance(value[0], list | tuple)
-    if len(key) + len(line) + 3 <= _LINE or not is_nested:
+    # how long a line may get before each row of a matrix has one of its own
+    if len(key) + len(line) + 3 <= 88 or not is_nested:
         return line
     assert isinstance(value, Sequence)
     rows = ",\n".join(f"    {_value(row, key)}" for row in value)

@@ -46,9 +46,6 @@ _MOST_WIDE = 3 * WIDE_ROOM
 #: The name of a function that a statement applies.
 _CALLED = re.compile(r"\b([a-z]\w+)\(")
 
-#: The longest side of a statement that is repeated between its lines.
-_MOST_LETTERS = 110
-
 
 def spelled(meaning: Meaning) -> Tree | None:
     """A side as a notation tree; None for a derivation or what has no spelling."""
@@ -349,7 +346,8 @@ def _spelled_chains(found: Exposition | None) -> list[tuple[str, b.Chain]]:
 
 def _short(side: Tree | None, name: str) -> Tree:
     """A side, by its name where it is long: it stands in the statement above."""
-    is_long = side is None or len(line(side)) > _MOST_LETTERS
+    # the longest side of a statement that is repeated between its lines
+    is_long = side is None or len(line(side)) > 110
     return t.Text(name) if is_long or side is None else side
 
 

@@ -33,7 +33,7 @@ from symattn.algebra.rocq.terms import bracketed, identifier, matrix, nat, size,
 from symattn.algebra.texts import Atom
 from symattn.algebra.traces import Tracing
 from symattn.nodes.defined import COLUMN_NUMBER, ROW_NUMBER
-from symattn.nodes.heads import Concat, Head, Split
+from symattn.nodes.heads import Concat, Head, Split, heads_in
 from symattn.nodes.recurrence import Recurrence, is_recurrence
 from symattn.step import HEAD
 
@@ -141,7 +141,7 @@ def ties(goal: Goal) -> dict[str, MatrixExpr]:
     """The letters of heads that are another letter, or its rows."""
     steps = dict(step for steps in goal.steps for step in steps)
     parts = [goal.left, goal.right, *steps.values()]
-    heads = {one.name for part in parts for one in part.atoms(Head)}
+    heads = {one.name for part in parts for one in heads_in(part)}
     kinds = (sympy.MatrixSymbol, Head, Split)
     return {name: one for name, one in steps.items() if name in heads and isinstance(one, kinds)}
 
@@ -205,7 +205,7 @@ class Document:
         found = {s for part in parts for s in part.atoms(sympy.MatrixSymbol)}
         found |= {sympy.MatrixSymbol(name, *one.shape) for name, one in self.states.items()}
         #: The letters of which there is one for each head or token.
-        self.heads = {one.name for part in parts for one in part.atoms(Head)} | {*self.states}
+        self.heads = {one.name for part in parts for one in heads_in(part)} | {*self.states}
         if any(one.heads.is_Integer for part in parts for one in part.atoms(Concat)):
             raise Refused("heads whose number is known have no proof in Rocq yet")
         if self.heads & {name for part in parts for name in _plain(part)}:
@@ -401,7 +401,7 @@ def _plain(part: sympy.Basic) -> Iterator[str]:
 def _without_steps(side: sympy.Basic, steps: Sequence[tuple[str, sympy.Basic]]) -> sympy.Basic:
     """A side, the steps of its derivation being put in for their letters."""
     for name, expr in reversed(steps):
-        heads = [one for one in side.atoms(Head) if one.name == name]
+        heads = [one for one in heads_in(side) if one.name == name]
         side = side.xreplace({one: expr.subs(HEAD, one.head) for one in heads})
         letters = [one for one in side.atoms(sympy.MatrixSymbol) if one.name == name]
         side = side.xreplace(dict.fromkeys(letters, expr))

@@ -117,10 +117,6 @@ class _Table:
         )
 
 
-#: A name with more letters may be cut where it stands; it then says itself when pointed at.
-_SHORT = 12
-
-
 def _named(k: int | None, names: Sequence[str], scope: str, place: int | None) -> Markup:
     """The head of a row or column; dots for a gap."""
     if k is None:
@@ -130,7 +126,8 @@ def _named(k: int | None, names: Sequence[str], scope: str, place: int | None) -
         "th",
         name,
         scope=scope,
-        title=name if len(name) > _SHORT else None,
+        # a name with more letters may be cut where it stands; it then says itself when pointed at
+        title=name if len(name) > 12 else None,
         aria_colindex=place,
     )
 

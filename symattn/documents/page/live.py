@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from symattn.derivations import Derivation, Step
-from symattn.nodes.masks import Masked
+from symattn.nodes.masks import added_mask
 from symattn.notation.letters import GRADIENT
 
 
@@ -49,7 +49,7 @@ def live(derivation: Derivation) -> Live:
 
 def _before_mask(step: Step | None, by_letter: Mapping[str, Step]) -> Step | None:
     """The step whose scores have a mask by rule added to them, if this step does no more."""
-    if step is None or not isinstance(step.expr, Masked):
+    if step is None or added_mask(step.expr) is None:
         return step
     scores, *masks = step.operands
     by_rule = all(mask in by_letter and by_letter[mask].fixed for mask in masks)

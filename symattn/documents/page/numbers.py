@@ -11,9 +11,6 @@ from symattn.documents.data import Data
 #: Functions of one number by what the page calls them.
 _CALLED = {**ELEMENTARY, sympy.erf: "erf"}
 
-#: So many factors of a power are written beside each other.
-_MOST_FACTORS = 8
-
 
 def number_data(value: sympy.Expr) -> Data:
     """A number, its text, or an operation and its operands; ``?`` for what the page cannot enclose.
@@ -34,7 +31,8 @@ def number_data(value: sympy.Expr) -> Data:
             return ["√", number_data(base)]
         case sympy.Pow(args=(base, exponent)) if exponent.is_Rational and exponent < 0:
             return ["/", 1, number_data(base**-exponent)]
-        case sympy.Pow(args=(base, exponent)) if exponent in range(1, _MOST_FACTORS):
+        # so many factors of a power are written beside each other
+        case sympy.Pow(args=(base, exponent)) if exponent in range(1, 8):
             return ["*", *[number_data(base)] * int(exponent)]
         case sympy.Pow(args=(sympy.Rational() as base, sympy.Rational() as exponent)) if base > 0:
             return ["^", _rational(base), int(exponent.p), int(exponent.q)]
