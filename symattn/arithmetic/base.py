@@ -26,7 +26,15 @@ Ground: TypeAlias = Any
 
 
 class Ranks(Shapes):
-    """What compares the numbers of a row with one another."""
+    """What compares the numbers of a row with one another, or an entry with a number."""
+
+    def vanishing(self, x: Array) -> NDArray[np.bool_]:
+        """Where an entry is 0, or a ball that contains 0."""
+        return np.asarray(x == 0, dtype=bool)
+
+    def equals(self, x: Array, number: int) -> NDArray[np.bool_]:
+        """Where an entry is exactly `number`."""
+        return np.asarray(x == number, dtype=bool)
 
     def threshold(self, x: Array) -> Array:
         """For each row the τ with Σ max(0, x − τ) = 1, as an axis of length 1."""
@@ -148,10 +156,6 @@ class Arithmetic(Ranks):
         """x_ij − max_l x_il, where the arithmetic needs it to stay accurate; else x."""
         return x
 
-    def vanishing(self, x: Array) -> NDArray[np.bool_]:
-        """Where an entry is 0, or a ball that contains 0."""
-        return np.asarray(x == 0, dtype=bool)
-
     def matmul(self, a: Array, b: Array) -> Array:
         """Matrix product over the last two axes; the others broadcast."""
         return np.asarray(np.matmul(a, b))
@@ -236,10 +240,6 @@ class Arithmetic(Ranks):
     def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
         """`a` where left ≤ right, else `b`."""
         return self.where(np.asarray(left <= right, dtype=bool), a, b)
-
-    def equals(self, x: Array, number: int) -> NDArray[np.bool_]:
-        """Where an entry is exactly `number`."""
-        return np.asarray(x == number, dtype=bool)
 
     @property
     def zero(self) -> Ground:

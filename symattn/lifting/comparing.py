@@ -16,7 +16,7 @@ import numpy as np
 from symattn.algebra.equality import Equality, equal
 from symattn.arithmetic.base import Array
 from symattn.budget import Spent
-from symattn.claims.computed import Computed
+from symattn.claims.computed import Computed, computed
 from symattn.errors import SymattnError, quote
 from symattn.isolation import Run
 from symattn.lifting import terms
@@ -136,19 +136,13 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven, seconds: floa
     """What is found of two functions that can be called."""
     numbers = pair.drawn(small)
     for once, again in zip(pair.answers(numbers), pair.answers(numbers), strict=True):
-        if _difference(common, once, again, numbers) is not None:
+        if _difference(numbers, once, again) is not None:
             return replace(common, reason="called again, one of them gives other numbers")
-    everywhere = True
-    for sizes in _trials(pair, small):
-        given = pair.drawn(sizes)
-        try:
-            answers = pair.answers(given)
-        except SymattnError:
-            everywhere = False
-            continue
-        shown = _difference(common, *answers, given)
-        if shown is not None:
-            return replace(common, verdict="different", difference=shown)
+    shown, everywhere, unsure = _tried(pair, small)
+    if shown is not None:
+        return replace(common, verdict="different", difference=shown)
+    if unsure:
+        return replace(common, reason=f"their numbers differ, by rounding it may be: {unsure}")
     try:
         _hold_entries(pair, small)
     except SymattnError as error:
@@ -160,6 +154,23 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven, seconds: floa
     chosen = {*small} - {*pair.said}
     which: Verdict = "equal at the sizes tried" if chosen else "equal at the sizes given"
     return replace(common, verdict=which, sizes=small)
+
+
+def _tried(pair: _Pair, small: Mapping[str, int]) -> tuple[Difference | None, bool, str]:
+    """What numbers show; whether both answered everywhere; why a difference may be none."""
+    everywhere, unsure = True, ""
+    for sizes in _trials(pair, small):
+        given = pair.drawn(sizes)
+        try:
+            answers = pair.answers(given)
+        except SymattnError:
+            everywhere = False
+            continue
+        if _difference(given, *answers) is not None:
+            shown, unsure = _in_real_numbers(pair, given)
+            if shown is not None:
+                return shown, everywhere, ""
+    return None, everywhere, unsure
 
 
 def _both(pair: _Pair) -> tuple[_Program, _Program]:
@@ -257,12 +268,48 @@ def _trials(pair: _Pair, small: Mapping[str, int]) -> Iterator[Mapping[str, int]
         yield {**dict(zip(names, listed, strict=False)), **pair.said}
 
 
+def _narrow(pair: _Pair) -> Iterator[Mapping[str, int]]:
+    """Sizes of which one is large, or those of queries and keys."""
+    names = pair.names
+    for large in ({"n", "m"}, *({name} for name in names)):
+        yield {name: TRIAL[0] if name in large else 2 for name in names} | {**pair.said}
+
+
 # ---- numbers ---------------------------------------------------------------------------------
 
 
-def _difference(
-    common: Proven, one: Answer, other: Answer, given: Mapping[str, Array]
-) -> Difference | None:
+def _in_real_numbers(pair: _Pair, given: Mapping[str, Array]) -> tuple[Difference | None, str]:
+    """The difference of two programs in fifty digits, which no rounding makes; or why not.
+
+    What cannot be recorded at these sizes is tried where all sizes but one, or two, are small.
+    """
+    unsure = "it is none in fifty digits"
+    for numbers in (given, *map(pair.drawn, _narrow(pair))):
+        try:
+            shown = _difference(numbers, *(_precisely(one, numbers) for one in _both(pair)))
+        except (Ended, SymattnError, ArithmeticError, ValueError) as error:
+            unsure = str(error)
+            continue
+        if shown is not None or numbers is given:
+            return shown, "" if shown else unsure
+    return None, unsure
+
+
+def _precisely(program: _Program, given: Mapping[str, Array]) -> Answer:
+    """What a program returns in fifty digits. Raises `SymattnError` where that is not recorded."""
+    ids = named(given)
+    tape = _tape(program, ids, [given])
+    value = tape.precisely(numbers_by_name(ids, given))
+    parts = []
+    for name, places in tape.answer.parts:
+        assert isinstance(places, Computed)
+        found = [float(value(tape.returned[int(k)])) for k in places.numbers.flat]
+        shape = places.numbers.shape
+        parts.append((name, computed(np.array(found).reshape(shape), name or "what it returns")))
+    return replace(tape.answer, parts=tuple(parts))
+
+
+def _difference(given: Mapping[str, Array], one: Answer, other: Answer) -> Difference | None:
     """Where two answers differ by more than rounding; None for nowhere.
 
     What is not finite may be so by rounding alone, and tells nothing.

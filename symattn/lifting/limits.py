@@ -20,6 +20,8 @@ class Limits:
     near: float = 1e-9
     #: The rounding, a few hundred times, that two functions may have before they are told apart.
     shown: float = 1e-8
+    #: Digits in which a difference is looked at that may be one of rounding.
+    digits: int = 50
     #: Seconds that a derivation and a proof may take, where none are said.
     derived: float = 60.0
     proven: float = 120.0

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 
 from symattn.arithmetic.base import Array
@@ -65,6 +66,10 @@ class Tape:
     def floats(self, given: Mapping[int, float]) -> Callable[[int | float], float]:
         """What each place is as a number."""
         return self._read(given.__getitem__, float, _FLOATS)
+
+    def precisely(self, given: Mapping[int, float]) -> Callable[[int | float], Any]:
+        """What each place is as a number of fifty digits."""
+        return self._read(lambda name: _DIGITS.mpf(given[name]), _DIGITS.mpf, _PRECISELY)
 
     def _read(
         self,
@@ -139,4 +144,17 @@ _FLOATS: Mapping[str, Callable[..., float]] = {
     "above": lambda a, b, x, y: x if a > b else y,
     "equal": lambda a, b, x, y: x if a == b else y,
     "true": lambda a, x, y: x if a else y,
+}
+
+_DIGITS = mpmath.mp.clone()
+_DIGITS.dps = LIMITS.digits
+_PRECISELY: Mapping[str, Callable[..., Any]] = {
+    **_FLOATS,
+    "exp": _DIGITS.exp,
+    "ln": _DIGITS.log,
+    "√": _DIGITS.sqrt,
+    "tanh": _DIGITS.tanh,
+    "cos": _DIGITS.cos,
+    "sin": _DIGITS.sin,
+    "erf": _DIGITS.erf,
 }

@@ -71,6 +71,27 @@ def test_wrong_ones_are_told_apart_by_numbers(name: str) -> None:
     assert "of the second" in " ".join(text.write([proven_document(found)]).split())
 
 
+def cancelled(Q: Any, K: Any, V: Any) -> Any:
+    return plain(Q, K, (V + 1e12) - 1e12)
+
+
+def beyond_twenty(Q: Any, K: Any, V: Any) -> Any:
+    return plain(Q, K, V) + (0.001 if len(Q) > 16 else 0.0)
+
+
+def test_what_rounding_alone_makes_is_no_difference() -> None:
+    found = prove_programs(plain, cancelled)
+    assert found.verdict == "undecided"
+    assert "by rounding it may be" in found.reason
+
+
+def test_a_difference_of_large_sizes_is_shown_by_sizes_as_small_as_that_takes() -> None:
+    found = prove_programs(plain, beyond_twenty)
+    assert found.verdict == "different"
+    assert found.difference is not None
+    assert "of the first and" in found.difference.said
+
+
 def test_chance_is_undecided() -> None:
     assert "called again" in prove_programs(plain, by_chance).reason
 
