@@ -19,13 +19,12 @@ from symattn.budget import Spent
 from symattn.claims.computed import Computed, computed
 from symattn.errors import SymattnError, quote
 from symattn.isolation import Run
-from symattn.lifting import terms
 from symattn.lifting.lift import asked_of, lift, running, shapes_of
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import TRIAL
 from symattn.lifting.proving import SMALL, Difference, Proven, Verdict, is_for_all
 from symattn.lifting.recording import Target, arguments
-from symattn.lifting.tapes import Tape, named, near, numbers_by_name
+from symattn.lifting.tapes import Tape, hold_terms, named, near, numbers_by_name
 from symattn.lifting.taping import Taping, taped
 from symattn.verifying.calling import Answer, Call, Function, Given, here
 from symattn.verifying.loading import Ended, there
@@ -299,13 +298,12 @@ def _precisely(program: _Program, given: Mapping[str, Array]) -> Answer:
     """What a program returns in fifty digits. Raises `SymattnError` where that is not recorded."""
     ids = named(given)
     tape = _tape(program, ids, [given])
-    value = tape.precisely(numbers_by_name(ids, given))
+    read = tape.precisely(numbers_by_name(ids, given))
     parts = []
     for name, places in tape.answer.parts:
         assert isinstance(places, Computed)
-        found = [float(value(tape.returned[int(k)])) for k in places.numbers.flat]
-        shape = places.numbers.shape
-        parts.append((name, computed(np.array(found).reshape(shape), name or "what it returns")))
+        found = read(places.numbers).astype(float)
+        parts.append((name, computed(found, name or "what it returns")))
     return replace(tape.answer, parts=tuple(parts))
 
 
@@ -354,14 +352,7 @@ def _hold_entries(pair: _Pair, sizes: Mapping[str, int]) -> None:
     for mine, its, which in _parts(tapes[0].answer, tapes[1].answer):
         if mine.numbers.shape != its.numbers.shape:
             raise SymattnError("what was recorded has other shapes")
-        pairs = zip(mine.numbers.flat, its.numbers.flat, strict=True)
-        for a, b in pairs:
-            left = terms.term(one(tapes[0].returned[int(a)]))
-            if not left.equals_either_way(terms.term(other(tapes[1].returned[int(b)]))):
-                raise SymattnError(
-                    f"no proof was found: an entry{which} has another form, with the same numbers "
-                    "wherever it was tried"
-                )
+        hold_terms(one(mine.numbers), other(its.numbers), f"an entry{which}")
 
 
 def _tape(
@@ -372,11 +363,13 @@ def _tape(
     asked = Taping(program.target, program.call(ids))
     tape = Tape(json.loads(asked_of(program.run, taped, asked, name)))
     for numbers in drawn:
-        value = tape.floats(numbers_by_name(ids, numbers))
+        read = tape.floats(numbers_by_name(ids, numbers))
         for places, own, _ in _parts(tape.answer, program.answer(numbers)):
-            floats = np.array([value(tape.returned[int(k)]) for k in places.numbers.flat])
-            same = places.numbers.shape == own.numbers.shape
-            if not same or not near(floats, own.numbers.reshape(-1), own.rounding).all():
+            floats = read(places.numbers).astype(float)
+            if (
+                floats.shape != own.numbers.shape
+                or not near(floats, own.numbers, own.rounding).all()
+            ):
                 raise SymattnError(f"{name}: what was recorded gives other numbers than itself")
     return tape
 

@@ -207,9 +207,13 @@ def _compared(sign: str, one: Any, other: Any) -> Any:
 
 
 _SIGNS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
     "!=": operator.ne,
-}  # fmt: skip
+}
 
 
 # ---- functions of entries --------------------------------------------------------------------
@@ -312,12 +316,25 @@ _LN_2 = math.log(2)
 
 #: What each universal function of NumPy's does to entries.
 _UFUNCS: Mapping[str, Callable[..., Any]] = {
-    **{name: getattr(operator, other) for name, other in {
-        "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv",
-        "negative": "neg", "positive": "pos", "power": "pow", "float_power": "pow",
-        "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le",
-        "equal": "eq", "not_equal": "ne",
-    }.items()},
+    **{
+        name: getattr(operator, other)
+        for name, other in {
+            "add": "add",
+            "subtract": "sub",
+            "multiply": "mul",
+            "divide": "truediv",
+            "negative": "neg",
+            "positive": "pos",
+            "power": "pow",
+            "float_power": "pow",
+            "greater": "gt",
+            "greater_equal": "ge",
+            "less": "lt",
+            "less_equal": "le",
+            "equal": "eq",
+            "not_equal": "ne",
+        }.items()
+    },
     "square": lambda x: x * x,
     "reciprocal": lambda x: 1.0 / x,
     "exp": _function("exp", np.exp),
@@ -347,7 +364,7 @@ _UFUNCS: Mapping[str, Callable[..., Any]] = {
     "bitwise_and": _both,
     "logical_or": _either,
     "bitwise_or": _either,
-}  # fmt: skip
+}
 
 
 class Entries(np.ndarray[Any, Any]):
@@ -467,9 +484,13 @@ def _objects(value: Any) -> Any:
 
 
 def _reduced(
-    name: str, array: Any, axis: Any = 0, keepdims: bool = False, initial: Any = np._NoValue,
+    name: str,
+    array: Any,
+    axis: Any = 0,
+    keepdims: bool = False,
+    initial: Any = np._NoValue,
     where: Any = True,
-) -> Any:  # fmt: skip
+) -> Any:
     """A reduction over some axes."""
     starts = {"add": 0.0, "multiply": 1.0, "maximum": -math.inf, "minimum": math.inf}
     starts |= {"logical_and": True, "logical_or": False}
@@ -614,7 +635,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "isneginf": np.frompyfunc(lambda x: False if isinstance(x, Taped) else x == -math.inf, 1, 1),
     "isposinf": np.frompyfunc(lambda x: False if isinstance(x, Taped) else x == math.inf, 1, 1),
     "real": lambda x: x,
-}  # fmt: skip
+}
 
 
 # ---- the modules that a program sees ---------------------------------------------------------

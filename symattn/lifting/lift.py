@@ -24,6 +24,7 @@ from symattn.language.spec import Equations
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST, TRIAL
 from symattn.lifting.recording import Asked, Target, arguments, ran, recorded
+from symattn.lifting.tapes import near
 from symattn.verifying.loading import Ended
 from symattn.verifying.subject import canonical_name
 
@@ -178,11 +179,8 @@ def _hold(name: str, evaluation: Evaluation, letter: str, numbers: Any, asked: A
     sizes = ", ".join(f"{size} = {number}" for size, number in asked.sizes.items())
     if own.shape != here.shape:
         raise SymattnError(f"{name}: at {sizes} it returns another shape than what was recorded")
-    with np.errstate(invalid="ignore"):
-        own = np.where((own <= LOWEST) & np.isneginf(here), -np.inf, own)
-        bound = LIMITS.near * max(1.0, float(np.max(np.abs(here[np.isfinite(here)]), initial=0)))
-        near = (np.abs(own - here) <= bound) | (own == here)
-    if not near.all():
+    own = np.where((own <= LOWEST) & np.isneginf(here), -np.inf, own)
+    if not near(own, here).all():
         raise SymattnError(
             f"{name}: at {sizes} its own numbers are others than those of what was recorded; a "
             "number in it may depend on the sizes in a way that has no formula here"

@@ -29,7 +29,7 @@ from symattn.lifting import terms
 from symattn.lifting.lift import asked_of, lift, running
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.recording import Target, whole_numbers
-from symattn.lifting.tapes import Tape, named, near, numbers_by_name
+from symattn.lifting.tapes import Tape, hold_terms, named, near, numbers_by_name
 from symattn.lifting.taping import Taping, taped
 from symattn.lifting.terms import Term, Unknown, term
 from symattn.status import Status
@@ -50,9 +50,18 @@ Verdict = Literal[
 
 #: Small sizes at which entries are compared where none are given, no two the same.
 SMALL: Mapping[str, int] = {
-    "n": 3, "m": 4, "d_k": 2, "d_v": 3, "d_model": 4, "d_mem": 3, "d_r": 2, "d_out": 3,
-    "p": 2, "h": 2, "g": 2,
-}  # fmt: skip
+    "n": 3,
+    "m": 4,
+    "d_k": 2,
+    "d_v": 3,
+    "d_model": 4,
+    "d_mem": 3,
+    "d_r": 2,
+    "d_out": 3,
+    "p": 2,
+    "h": 2,
+    "g": 2,
+}
 
 
 class Differing(SymattnError):
@@ -260,22 +269,15 @@ def _at_these(
         )
         for item in derivation.inputs
     }
-    value, number = tape.terms(), tape.floats(numbers_by_name(ids, first))
+    read, floats = tape.terms(), tape.floats(numbers_by_name(ids, first))
     for letter, places in subject.returned(tape.answer, evaluation).items():
         name = evaluation.item(letter).name
         true = Side(ending_with(derivation, name)).value(given, TERMS, used)
-        mine = [tape.returned[place] for place in places.numbers.astype(int).flat]
-        floats = np.array([number(one) for one in mine])
-        if not near(floats, np.asarray(evaluation.array(letter)).reshape(-1)).all():
+        mine = floats(places.numbers).astype(float).reshape(-1)
+        if not near(mine, np.asarray(evaluation.array(letter)).reshape(-1)).all():
             raise Differing(f"its numbers of {name} are others than those of the attention")
-        wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape).flat
-        if not all(
-            value(one).equals_either_way(term(x)) for one, x in zip(mine, wanted, strict=True)
-        ):
-            raise SymattnError(
-                f"no proof was found: an entry of {name} has another form, with the same numbers "
-                "wherever it was tried"
-            )
+        wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape)
+        hold_terms(read(places.numbers), wanted, f"an entry of {name}")
     return {symbol.name: size for symbol, size in used.items()}
 
 
@@ -290,10 +292,10 @@ def _hold(
     answer = subject.function.answer(subject.call(evaluation, numbers, "float64", False))
     if answer.lack is not None:
         raise SymattnError(answer.said)
-    value = tape.floats(numbers_by_name(ids, numbers))
+    read = tape.floats(numbers_by_name(ids, numbers))
     own = subject.returned(answer, evaluation)
     for letter, places in subject.returned(tape.answer, evaluation).items():
-        here = np.array([value(tape.returned[int(k)]) for k in places.numbers.flat])
+        here = read(places.numbers).astype(float).reshape(-1)
         if not near(here, own[letter].numbers.reshape(-1), own[letter].rounding).all():
             raise SymattnError("what was recorded gives other numbers than the function itself")
 

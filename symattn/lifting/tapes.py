@@ -8,17 +8,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
 
-from symattn.arithmetic.base import Array
+from symattn.arithmetic.base import Array, elementwise
 from symattn.claims.computed import computed
+from symattn.errors import SymattnError
 from symattn.lifting import terms
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.terms import Term, Unknown, term
 from symattn.verifying.calling import Answer
+
+#: What stands at places of what a program returns, in the shape in which they are.
+Reading: TypeAlias = Callable[[Array], Array]
 
 
 def named(numbers: Mapping[str, Array]) -> dict[str, Array]:
@@ -44,6 +48,16 @@ def near(one: Array, other: Array, rounding: float = 0.0) -> Array:
         return np.asarray((np.abs(one - other) <= bound) | (one == other))
 
 
+def hold_terms(ones: Array, others: Array, what: str) -> None:
+    """Raise `SymattnError` unless each of some terms has the form of its counterpart."""
+    pairs = zip(ones.flat, others.flat, strict=True)
+    if not all(term(one).equals_either_way(term(other)) for one, other in pairs):
+        raise SymattnError(
+            f"no proof was found: {what} has another form, with the same numbers wherever it was "
+            "tried"
+        )
+
+
 class Tape:
     """What a program has recorded, read as numbers or as terms."""
 
@@ -59,16 +73,16 @@ class Tape:
             parts.append((str(name), computed(places, name or "what it returns")))
         self.answer = Answer(None, "", said["form"], tuple(parts))
 
-    def terms(self) -> Callable[[int | float], Term]:
-        """What each place is as a term."""
+    def terms(self) -> Reading:
+        """What stands at places of what is returned, as terms."""
         return self._read(terms.letter, term, _TERMS)
 
-    def floats(self, given: Mapping[int, float]) -> Callable[[int | float], float]:
-        """What each place is as a number."""
+    def floats(self, given: Mapping[int, float]) -> Reading:
+        """The same as floats."""
         return self._read(given.__getitem__, float, _FLOATS)
 
-    def precisely(self, given: Mapping[int, float]) -> Callable[[int | float], Any]:
-        """What each place is as a number of fifty digits."""
+    def precisely(self, given: Mapping[int, float]) -> Reading:
+        """The same as numbers of fifty digits."""
         return self._read(lambda name: _DIGITS.mpf(given[name]), _DIGITS.mpf, _PRECISELY)
 
     def _read(
@@ -76,7 +90,7 @@ class Tape:
         letter: Callable[[int], Any],
         number: Callable[[float], Any],
         table: Mapping[str, Callable[..., Any]],
-    ) -> Callable[[int | float], Any]:
+    ) -> Reading:
         values: list[Any] = []
 
         def value(place: int | float) -> Any:
@@ -94,7 +108,7 @@ class Tape:
                 values.append(table[name](*map(value, arguments)))
             else:
                 raise Unknown(f"{str(name)[:40]} has no form here")
-        return value
+        return lambda places: elementwise(lambda place: value(self.returned[int(place)]), places)
 
 
 def _power(x: Term, exponent: float) -> Term:

@@ -152,9 +152,12 @@ def test_each_pair_turns_by_the_position_along_its_axis(layout: str) -> None:
 def test_three_axes_take_turns_as_in_qwen3_vl() -> None:
     table = {"mrope_section": [4, 2, 2], "mrope_interleaved": True}
     evaluation = derived({"scaling": table}).evaluate(
-        Q=np.ones((1, 16)), K=np.ones((1, 16)), V=np.ones((1, 1)),
-        position_ids=[[1, 2, 3]], key_position_ids=[[1, 2, 3]],
-    )  # fmt: skip
+        Q=np.ones((1, 16)),
+        K=np.ones((1, 16)),
+        V=np.ones((1, 1)),
+        position_ids=[[1, 2, 3]],
+        key_position_ids=[[1, 2, 3]],
+    )
     rows = np.argmax(evaluation["frequencies_axes"].array != 0, 0)
     assert rows.tolist() == pair_axes([4, 2, 2], "interleaved") == [0, 1, 2, 0, 1, 2, 0, 0]
 
