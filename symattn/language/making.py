@@ -323,6 +323,9 @@ class _Indices(_Cases):
             return Slice(value, self.sizes.written(part.start) - 1, 1, axis)
         if part.start is None and part.stop is None:
             return value
+        if id(part) in self.sizes.counted:  # the columns of one head
+            count = self.sizes.size(self.sizes.counted[id(part)])
+            return Split(value, HEAD, count, axis)
         first = sympy.S.Zero if part.start is None else self.sizes.written(part.start) - 1
         stop = size if part.stop is None else self.sizes.written(part.stop)
         return Slice(value, first, sympy.expand(stop - first), axis)

@@ -139,6 +139,8 @@ class Places(Shapes):
             for name in COUNTS
         )
         self.dims.single = {*filter(self.dims.is_one, (self.heads, self.groups))}
+        #: How many there are of what a sum, a concatenation or a part runs over, by its tree.
+        self.counted: dict[int, int] = {}
         #: The sizes that stand somewhere as numbers, and where they do first.
         self.used: dict[str, Tree] = {}
         #: Letters that an equation has made, and those of recurrences.
@@ -274,6 +276,8 @@ class Places(Shapes):
             return self.one
         if part.start is None and part.stop is None:
             return whole
+        for index in filter(None, map(self._index_of, (part.start, part.stop))):
+            return self._share(whole, part, index)
         before = sympy.S.Zero if part.start is None else self.written(part.start) - 1
         stop = None if part.stop is None else self.written(part.stop)
         if before == -1 or (stop is not None and (stop - before).is_nonpositive):
@@ -292,6 +296,31 @@ class Places(Shapes):
                 return others[0]
             raise Unfit(f"where the part from {before + 1} on ends is not known; say the shape")
         return self.size_of(sympy.expand(known - before))
+
+    def _index_of(self, end: Tree | None) -> str:
+        """The index of a matrix for each that the end of a part asks for; empty for none."""
+        named = (
+            []
+            if end is None
+            else [name for name in self.scope.bound if Name(name) in subtrees(end)]
+        )
+        return named[0] if named else ""
+
+    def _share(self, whole: int, part: Part, index: str) -> int:
+        """How many columns are one head's, Q[:, (h-1) d_k + 1 : h d_k], of those of all heads."""
+        if part.start is not None and part.stop is not None:
+            first, last = (self.written(end) for end in (part.start, part.stop))
+            each = _place_of(index)
+            width = last.coeff(each)
+            if last == width * each and sympy.expand(first - last + width) == 1:
+                count = self.counted[id(part)] = self.scope.bound[index]
+                share = self.size_of(width)
+                self.dims.same(whole, self.dims.new(Copies(count, share)))
+                return share
+        raise Unfit(
+            f"a part that depends on {index} is one of as many equal ones as there are: write "
+            f"Q[:, ({index}-1) d_k + 1 : {index} d_k]"
+        )
 
     def _check_apart(
         self, base: Tree, axis: int, before: sympy.Expr, stop: sympy.Expr | None
@@ -312,6 +341,8 @@ class Places(Shapes):
         match tree:
             case Number(value, False) if value.denominator == 1:
                 return sympy.Integer(int(value))
+            case Name(name) if name in self.scope.bound:
+                return _place_of(name)
             case Name(name) if name in KNOWN_SIZES or _SIZE_LIKE.match(name) or name.isidentifier():
                 self.use(name, tree)
                 return self.symbol(name)
@@ -328,11 +359,6 @@ class Places(Shapes):
 
 class Sizes(Places):
     """The shapes of the equations of one text, line by line."""
-
-    def __init__(self, letters: Letters) -> None:
-        super().__init__(letters)
-        #: How many there are of what a sum or a concatenation runs over, by its tree.
-        self.counted: dict[int, int] = {}
 
     # ---- letters ---------------------------------------------------------------------------
 
@@ -551,6 +577,11 @@ def state_before(part: Part) -> str:
         case Part(start=Apart("+", (Name(index), last)), single=True) if last == _LESS_ONE:
             return index
     return ""
+
+
+def _place_of(index: str) -> sympy.Symbol:
+    """Which one an index stands at, where it is a number among sizes; no size has its name."""
+    return sympy.Symbol(f"[{index}]")
 
 
 def is_small(name: str) -> bool:

@@ -168,6 +168,18 @@ class _Matrices(_Numbers):
             return "group(h)"
         return self.size(head + 1)
 
+    def _cut(self, whole: MatrixExpr) -> str:
+        """What a part is taken of: in brackets, too, where an exponent would be cut instead."""
+        text = self._atom(self.matrix(whole))
+        return f"({text})" if "^" in text else text
+
+    def _share(self, width: sympy.Expr) -> str:
+        """Which rows (or columns) of all heads' are one head's: (h-1) d_k + 1 : h d_k."""
+        if width == 1:
+            return self.own
+        share = self._factor(self.number(width))
+        return f"({self.own}-1) {share} + 1 : {self.own} {share}"
+
     def matrix(self, expr: MatrixExpr) -> Written:
         """A matrix expression."""
         match expr:
@@ -180,15 +192,17 @@ class _Matrices(_Numbers):
             case Earlier(matrix=Head(name=letter, head=head)) if head == HEAD:
                 return f"{letter}[{self.own}-1]", _ATOM
             case Split(args=(inner, index, _, axis)) if index == HEAD:
-                where = f":, {self.own}" if axis == 1 else self.own
-                return f"{self._atom(self.matrix(inner))}[{where}]", _ATOM
+                share = self._share(expr.shape[int(axis)])
+                behind = "" if share == self.own else ", :"
+                where = f":, {share}" if axis == 1 else f"{share}{behind}"
+                return f"{self._cut(inner)}[{where}]", _ATOM
             case HeadMix(args=(body, member, _, weights, head)) if head == HEAD:
                 return self._mixed(body, member, weights)
             case Slice(args=(inner, first, number, axis)):
                 last = f":{self.size(sympy.expand(first + number))}"
                 span = self.size(first + 1) + ("" if axis == 1 and number == 1 else last)
                 where = f":, {span}" if axis == 1 else f"{span}, :"
-                return f"{self._atom(self.matrix(inner))}[{where}]", _ATOM
+                return f"{self._cut(inner)}[{where}]", _ATOM
             case Applied():
                 return self._applied(expr, self.matrix)
             case sympy.OneMatrix() if 1 in expr.shape:

@@ -100,3 +100,23 @@ def test_a_state_of_columns_is_a_column(said: str) -> None:
     assert "1ᵀ" not in str(whole)
     with pytest.raises(ReadError, match=r"line 1, character 1: the text makes z\[t\]; write z\[t"):
         derivation_of("z : d_k × 1; z[t] = z[t-1] + K[t]^T")
+
+
+def test_the_columns_of_one_head_are_cut_from_those_of_all() -> None:
+    """By NumPy's slices, for two and three heads; written out and read, it is the same."""
+    text = """
+    X : n × d;  W_Q : d × n_h*d_k
+    Q = X W_Q
+    P[h] = Q[:, (h-1) d_k + 1 : h d_k]
+    R[h] = (Q^T)[(h-1) d_k + 1 : h d_k, :]
+    O = concat_h(P[h] R[h] P[h])
+    """
+    draw = np.random.default_rng(0)
+    X, W_Q = draw.normal(size=(3, 4)), draw.normal(size=(4, 6))
+    for heads in (2, 3):
+        made = derivation_of(f"n_h = {heads}\n{text}")
+        parts = np.split(X @ W_Q, heads, axis=1)
+        expected = np.concatenate([part @ part.T @ part for part in parts], axis=1)
+        np.testing.assert_allclose(made.evaluate(X=X, W_Q=W_Q)["O"].array, expected, rtol=1e-12)
+        again = derivation_of(written(made))
+        assert [step.expr for step in again] == [step.expr for step in made]
