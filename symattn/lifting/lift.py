@@ -31,6 +31,9 @@ from symattn.verifying.subject import canonical_name
 #: The sizes at which a result is held against the function's own, beside those of the run.
 _OTHERS = ((3, 4, 2, 5, 6, 7, 8, 9, 10, 11), (6, 5, 4, 3, 2, 7, 9, 8, 3, 4))
 
+#: How many heads and groups of them there are, by names that are indices in a text.
+_HEADS: Mapping[str, str] = {"h": "n_h", "g": "n_g"}
+
 _SIZES = re.compile(r'"([^"]*)"|\'([^\']*)\'')
 
 
@@ -111,9 +114,12 @@ def _lifted(
 ) -> Lifted:
     name = target.rpartition(":")[2] if isinstance(target, str) else target.__name__
     listed = json.loads(asked_of(run, arguments, target, name))
-    shapes = dict(shapes_of(name, listed, said))
-    names = [size for shape in shapes.values() for size in shape if not size.isdigit()]
-    names = list(dict.fromkeys(names))
+    shapes = {
+        argument: tuple(_HEADS.get(size, size) for size in shape)
+        for argument, shape in shapes_of(name, listed, said)
+    }
+    listed = [one for shape in shapes.values() for size in shape for one in size.split("*")]
+    names = [one for one in dict.fromkeys(listed) if not one.isdigit()]
     if len(names) > len(TRIAL):
         raise SymattnError(f"{name}: {len(names)} sizes are too many; {len(TRIAL)} are the most")
     first = Asked(target, shapes, dict(zip(names, TRIAL, strict=False)), letters)
@@ -123,13 +129,20 @@ def _lifted(
     others = (dict(zip(names, one, strict=False)) for one in _OTHERS)
     runs = [first, *(replace(first, sizes=sizes, seed=1) for sizes in others)]
     for asked in runs:
-        given = {found["letters"][x]: value for x, value in asked.drawn().items()}
+        given = {found["letters"][x]: _squeezed(value) for x, value in asked.drawn().items()}
         evaluation = made.evaluate(**given)
         own = json.loads(asked_of(run, ran, asked, name))
         steps = {made.steps[-1].letter: own, **(found["numbers"] if asked is first else {})}
         for letter, numbers in steps.items():
             _hold(name, evaluation, letter, numbers, asked)
     return Lifted(name, text, tuple(one.sizes for one in runs))
+
+
+def _squeezed(value: Any) -> Any:
+    """An array without the axes of one number that stand before its matrix."""
+    while np.ndim(value) > 2 and len(value) == 1:
+        value = value[0]
+    return value
 
 
 def asked_of(run: Run, function: Callable[[Any], bytes], argument: object, name: str) -> bytes:

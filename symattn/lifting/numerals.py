@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations
 
 #: Sizes that a program is run at first: primes, none next to another.
 TRIAL = (17, 23, 29, 37, 43, 53, 61, 71, 83, 97)
@@ -47,12 +48,24 @@ def written(value: float, sizes: Mapping[str, int]) -> str:
 
 def _of_sizes(sizes: Mapping[str, int]) -> Iterator[tuple[float, str]]:
     """The numbers that programs make of a size, each with how it is written."""
-    for name, size in sizes.items():
-        yield size, name
-        yield math.sqrt(size), f"sqrt({name})"
+    for text, size in _made_of(sizes):
+        name = f"({text})" if "*" in text else text
+        yield size, text
+        yield math.sqrt(size), f"sqrt({text})"
         yield 1 / size, f"1/{name}"
         yield 1 / math.sqrt(size), f"1/sqrt({name})"
         yield size**0.25, f"{name}^(1/4)"
         yield size**-0.25, f"1/{name}^(1/4)"
-        yield size - 1, f"({name} - 1)"
-        yield size + 1, f"({name} + 1)"
+    for text, size in sizes.items():
+        yield size - 1, f"({text} - 1)"
+        yield size + 1, f"({text} + 1)"
+
+
+def _made_of(sizes: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """The sizes, and their products with one another and with small numbers."""
+    yield from sizes.items()
+    for (one, size), (other, more) in combinations(sizes.items(), 2):
+        yield f"{one}*{other}", size * more
+    for name, size in sizes.items():
+        for times in range(2, min(TRIAL)):
+            yield f"{times}*{name}", times * size

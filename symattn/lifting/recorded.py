@@ -10,16 +10,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from types import FrameType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from symattn.errors import quote
+from symattn.errors import SymattnError, quote
+from symattn.language.texts import read_text
 from symattn.lifting import said
 from symattn.lifting.numerals import LOWEST
-from symattn.lifting.said import ENTRIES, OF_ENTRIES, Said, Unsaid, called
+from symattn.lifting.said import ATOM, FAMILIES, OF_ENTRIES, Said, Unsaid, called
+from symattn.lifting.views import viewed
 
 
 @dataclass
@@ -32,15 +36,30 @@ class Recording:
     #: Letters that are taken, and the matrices of constants by their equations.
     letters: set[str] = field(default_factory=set)
     constants: dict[str, str] = field(default_factory=dict)
+    #: How many heads and groups of heads there are, by their index.
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def number(self, value: float) -> Said:
+        """The formula of a number."""
+        return said.of_number(value, self.sizes)
+
+    def index(self, count: int) -> str:
+        """The index of a family of so many matrices: that of heads, or of groups of them."""
+        for index in FAMILIES:
+            if self.counts.setdefault(index, count) == count:
+                return index
+        raise Unsaid(f"{count} matrices beside {' and '.join(map(str, self.counts.values()))}")
 
     def letter(self, name: str) -> str:
-        """A letter that is not taken: the name itself, or with a number behind it."""
-        candidate, number = name, 1
-        while candidate in self.letters:
-            number += 1
-            candidate = f"{name}_{number}"
-        self.letters.add(candidate)
-        return candidate
+        """A letter for a variable: its name, where it is one and not taken, or with a number."""
+        own = name.strip("_")
+        stem = own if _is_letter(own) or _is_letter(f"{own}_1") else "x"
+        letter, number = stem, 1
+        while letter in self.letters or not _is_letter(letter):
+            number += _is_letter(stem) or letter != stem
+            letter = f"{stem}_{number}"
+        self.letters.add(letter)
+        return letter
 
     def constant(self, values: Any) -> Said:
         """The letter of a matrix of constants, by its entries."""
@@ -50,11 +69,15 @@ class Recording:
             self.constants[entries] = letter
             self.lines.append(f"{letter} : {self.shape(values.shape)}")
             self.lines.append(f"{letter}[i,j] = {entries}")
-        return Said(self.constants[entries])
+        return Said(self.constants[entries], axes=("i", "j"))
+
+    def is_named(self, count: int) -> bool:
+        """Whether a number of heads is a size that is open."""
+        return count in self.sizes.values()
 
     def shape(self, shape: Sequence[int]) -> str:
         """A shape in names of sizes."""
-        return " × ".join(said.of_number(size, self.sizes).text for size in shape)
+        return " × ".join(self.number(size).text for size in shape)
 
     def place(self) -> str:
         """The line of the program that is being run."""
@@ -66,11 +89,26 @@ class Recording:
         return "the program"
 
 
+@cache
+def _is_letter(name: str) -> bool:
+    """Whether a text may have a letter of that name."""
+    try:
+        read_text(f"{name} = 0")
+    except SymattnError:
+        return False
+    return True
+
+
 class Recorded(np.ndarray[Any, Any]):
     """An array with the formula by which it was made, or why it has none."""
 
     run: Recording
+    #: Of this array, or of the one whose numbers it takes from these places.
     formula: Said | str
+    _whole: tuple[int, ...]
+    _places: npt.NDArray[Any]
+    #: The array that it was made of last, and the places of its numbers in that one.
+    _before: tuple[Recorded, npt.NDArray[Any]] | None
     _memory: list[int]
     _version: int
 
@@ -91,11 +129,18 @@ class Recorded(np.ndarray[Any, Any]):
             raise Unsaid(self.formula)
         if self._version != self._memory[0]:
             raise Unsaid("an array of which a part was written over")
-        return self.formula
+        if self._before is None:
+            return self.formula
+        try:
+            return viewed(self.formula, self._whole, self._places, self.run)
+        except Unsaid:  # of the whole at once; it is a view of a view
+            one, places = self._before
+            return viewed(one.said, one.shape, places, self.run)
 
     def is_made(self, formula: Said) -> None:
         """Say by which formula it was made, as it is now."""
-        self.formula, self._version = formula, self._memory[0]
+        self.formula, self._version, self._whole = formula, self._memory[0], self.shape
+        self._places, self._before = np.arange(self.size).reshape(self.shape), None
 
     def known(self, formula: Callable[[], Said]) -> Recorded:
         """Itself, with the formula, or with the line at which there is none."""
@@ -104,6 +149,27 @@ class Recorded(np.ndarray[Any, Any]):
         except Unsaid as error:
             self.formula = _placed(self.run, str(error))
         return self
+
+    def moved(self, operation: Callable[[Any], Any]) -> Any:
+        """What an operation makes that only moves numbers, or arrays of what it makes."""
+        numbers = operation(bare(self))
+        places = operation(np.arange(self.size).reshape(self.shape))
+        if isinstance(numbers, list | tuple):
+            return [self._at(*pair) for pair in zip(numbers, places, strict=True)]
+        return self._at(numbers, places)
+
+    def _at(self, numbers: Any, places: Any) -> Recorded:
+        """An array of these numbers, which come from these places."""
+        made = np.asarray(numbers).view(Recorded)
+        made.run, made.formula, places = self.run, self.formula, np.asarray(places)
+        if isinstance(self.formula, Said):
+            made._whole, made._places = self._whole, self._places.flat[places]
+            made._before = (self, places)
+        if np.shares_memory(numbers, bare(self)):
+            made._memory, made._version = self._memory, self._version
+        elif self._version != self._memory[0]:
+            made.formula = _placed(self.run, "an array of which a part was written over")
+        return made
 
     # ---- operations ----------------------------------------------------------------------
 
@@ -127,8 +193,11 @@ class Recorded(np.ndarray[Any, Any]):
         self, function: Any, types: Any, args: Iterable[Any], options: Mapping[str, Any]
     ) -> Any:
         """A function of NumPy's that is no operation entry by entry."""
-        numbers = function(*map(_bare, args), **{name: _bare(x) for name, x in options.items()})
         name = function.__name__
+        first, *rest = args
+        if name in _MOVES and isinstance(first, Recorded):
+            return first.moved(lambda array: function(array, *rest, **options))
+        numbers = function(*map(_bare, args), **{name: _bare(x) for name, x in options.items()})
         if name in ("shape", "ndim", "size"):
             return numbers
         if not isinstance(numbers, np.ndarray | np.floating) or numbers.dtype == bool:
@@ -144,10 +213,8 @@ class Recorded(np.ndarray[Any, Any]):
 
     def __getitem__(self, key: Any) -> Any:
         """A part, or the same with another axis."""
-        result = super().__getitem__(bare(key))
-        if not isinstance(result, Recorded):
-            result = _recorded(result, self.run)
-        return result.known(lambda: _part(self, key, result.shape))
+        key = bare(key)
+        return self.moved(lambda array: array[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """A part written over; the whole has no formula any more, unless it is written whole."""
@@ -161,14 +228,30 @@ class Recorded(np.ndarray[Any, Any]):
         return self.transpose()
 
     def transpose(self, *axes: Any) -> Any:
-        """The transpose, of an array with two axes."""
-        result = super().transpose(*axes)
-        return result.known(lambda: _transposed(self, result.shape))
+        """The axes in another order."""
+        return self.moved(lambda array: array.transpose(*axes))
 
     def swapaxes(self, one: Any, other: Any) -> Any:
-        """The transpose, of an array with two axes."""
-        result = super().swapaxes(one, other)
-        return result.known(lambda: _transposed(self, result.shape))
+        """Two axes changed."""
+        return self.moved(lambda array: array.swapaxes(one, other))
+
+    def reshape(self, *shape: Any, **more: Any) -> Any:
+        """The same numbers in another shape."""
+        return self.moved(lambda array: array.reshape(*shape, **more))
+
+    def squeeze(self, axis: Any = None) -> Any:
+        """Without axes of length 1."""
+        return self.moved(lambda array: array.squeeze(axis))
+
+    def repeat(self, repeats: Any, axis: Any = None) -> Any:
+        """Every part along an axis so many times."""
+        return self.moved(lambda array: array.repeat(repeats, axis))
+
+    def softmax(self, axis: int) -> Any:
+        """The softmax along an axis, by its name."""
+        powers = np.exp(bare(self) - bare(self).max(axis=axis, keepdims=True))
+        made = _recorded(powers / powers.sum(axis=axis, keepdims=True), self.run)
+        return made.known(lambda: _by_rows("softmax", self, axis))
 
     def dot(self, other: Any, out: Any = None) -> Any:
         """The product of matrices."""
@@ -274,9 +357,22 @@ def _recorded(numbers: Any, run: Recording) -> Recorded:
 
 
 def recorded_input(numbers: Any, letter: str, run: Recording) -> Recorded:
-    """What a function is given: a matrix that is a letter."""
+    """What a function is given: a matrix that is a letter, or one for each head, or a number."""
     array = _recorded(np.array(numbers), run)
-    array.is_made(Said(letter))
+    shape, lead = [*array.shape], 0
+    while len(shape) > 2 and shape[0] == 1:
+        lead += 1
+        del shape[0]
+    if len(shape) > 3:
+        raise Unsaid(
+            f"{letter} has {array.ndim} axes; matrices, and one for each head, have a formula"
+        )
+    index = run.index(shape[0]) if len(shape) > 2 else ""
+    matrix = [1, *shape][-2:]
+    axes = (index, "i", "j")[-len(shape) :] if shape else ()
+    whole = f"{letter}[{index}]" if index else letter
+    run.lines.append(f"{whole} : {run.shape(matrix) if shape else 'number'}")
+    array.is_made(Said(whole, axes=("",) * lead + axes))
     return array
 
 
@@ -308,8 +404,7 @@ def _formula(
     if method != "__call__":
         raise Unsaid(f"{name}.{method} has no formula here")
     if name in OF_ENTRIES:
-        one = inputs[0].said
-        return called(OF_ENTRIES[name], one, turned=one.turned)
+        return called(OF_ENTRIES[name], inputs[0].said)
     if name in ("matmul", "vecdot", "matvec", "vecmat"):
         return _product(run, *inputs)
     row = _FORMULAS.get(name)
@@ -318,40 +413,25 @@ def _formula(
     return row(run, *inputs)
 
 
-def _operands(run: Recording, one: Any, other: Any) -> tuple[Said, Said]:
-    """The formulas of two operands, which lie as they are repeated along one another."""
-    most = max(np.ndim(one), np.ndim(other))
-    if most > 2:
-        raise Unsaid("an array of more than two axes; matrices have a formula")
-    pair = [_said(run, each) for each in (one, other)]
-    if most == 2:
-        lying = (
-            each.lying(as_column=False) if np.ndim(x) == 1 else each
-            for each, x in zip(pair, (one, other), strict=True)
-        )
-        first, second = lying
-        return first, second
-    column = any(p.turned for p, x in zip(pair, (one, other), strict=True) if np.ndim(x) == 1)
-    first, second = (
-        each.lying(column) if np.ndim(x) == 1 else each
-        for each, x in zip(pair, (one, other), strict=True)
-    )
-    return first, second
-
-
 def _said(run: Recording, value: Any) -> Said:
     """The formula of an operand: a recorded array, a number, or a matrix of constants."""
     if isinstance(value, Recorded):
         return value.said
     if isinstance(value, Asked):
-        raise Unsaid(f"{value.why}the numbers are asked; np.where with a mask has a formula")
+        raise Unsaid(
+            f"{value.why}a branch depends on the numbers; a mask of constants has a formula"
+        )
     numbers = np.asarray(value)
+    lead = 0
+    while numbers.ndim > 2 and (numbers == numbers[:1]).all():
+        numbers, lead = numbers[0], lead + 1
     if numbers.dtype == object:
         raise Unsaid("an array of objects")
     if np.unique(numbers).size == 1:
-        return said.of_number(float(numbers.flat[0]), run.sizes)
+        return run.number(float(numbers.flat[0]))
     if numbers.ndim == 2:
-        return run.constant(numbers.astype(float))
+        made = run.constant(numbers.astype(float))
+        return replace(made, axes=("",) * lead + made.axes)
     raise Unsaid("a table of numbers; a matrix of two numbers has a formula")
 
 
@@ -360,26 +440,24 @@ def _is_number(value: Any) -> bool:
 
 
 def _sum(run: Recording, one: Any, other: Any) -> Said:
-    first, second = _operands(run, one, other)
-    return said.added(first, second, "+")
+    return said.added(_said(run, one), _said(run, other), "+")
 
 
 def _difference(run: Recording, one: Any, other: Any) -> Said:
-    first, second = _operands(run, one, other)
-    return said.added(first, second, "-")
+    return said.added(_said(run, one), _said(run, other), "-")
 
 
 def _multiple(run: Recording, one: Any, other: Any) -> Said:
-    first, second = _operands(run, one, other)
-    return said.multiplied(first, second, (_is_number(one), _is_number(other)))
+    numbers = (_is_number(one), _is_number(other))
+    return said.multiplied(_said(run, one), _said(run, other), numbers)
 
 
 def _quotient(run: Recording, one: Any, other: Any) -> Said:
-    return said.divided(*_operands(run, one, other))
+    return said.divided(_said(run, one), _said(run, other))
 
 
 def _negative(run: Recording, one: Recorded) -> Said:
-    return Said(f"-{one.said.within(said.PRODUCT)}", said.SUM, one.said.turned)
+    return Said(f"-{one.said.within(said.PRODUCT)}", said.SUM, one.said.axes)
 
 
 def _power(run: Recording, one: Any, exponent: Any) -> Said:
@@ -393,7 +471,7 @@ def _largest(run: Recording, one: Any, other: Any) -> Said:
         one, other = other, one
     if isinstance(other, Recorded) or not _is_number(other) or np.any(np.asarray(other) != 0):
         raise Unsaid("the larger of two; that of a number and 0 has a formula")
-    return called("relu", one.said, turned=one.said.turned)
+    return called("relu", one.said)
 
 
 #: The formula of each universal function of two operands, or of one.
@@ -411,18 +489,35 @@ _FORMULAS: Mapping[str, Callable[..., Said]] = {
 
 
 def _product(run: Recording, one: Any, other: Any) -> Said:
-    """A product of matrices; of an array with one axis, as NumPy has it."""
-    if max(np.ndim(one), np.ndim(other)) > 2:
-        raise Unsaid("a product of arrays with more than two axes")
+    """A product of matrices, or of one and an array with one axis, as NumPy has it."""
     first, second = _said(run, one), _said(run, other)
-    if np.ndim(one) == 1 and np.ndim(other) == 1:
+    if len(first.axes) < 1 or len(second.axes) < 1 or len(first.axes) + len(second.axes) < 3:
         raise Unsaid("a product of two vectors")
-    if np.ndim(other) == 1:
-        made = said.product(first, second.lying(as_column=True))
-        return Said(made.text, made.level, turned=True)
-    if np.ndim(one) == 1:
-        first = first.lying(as_column=False)
-    return said.product(first, second)
+    first = _with_columns(first, -1, one)
+    second = _with_columns(second.turned, max(-2, -len(second.axes)), other).turned
+    lead = said.together(first.axes[:-2], second.axes[:-2])
+    if lead is None or {*lead} & {"i", "j"}:
+        raise Unsaid("a product for each row")
+    rows, columns = first.axes[-2:-1], second.axes[-1:] if len(second.axes) > 1 else ()
+    return said.product(first, second, (*lead, *rows, *columns))
+
+
+def _with_columns(one: Said, axis: int, array: Any) -> Said:
+    """The formula by which an axis runs along the columns, those of length 1 included."""
+    label = one.axes[axis]
+    if label in FAMILIES or (not label and np.shape(array)[axis] > 1):
+        raise Unsaid("a product over more than the rows and columns of matrices")
+    return one.turned if label == "i" or (not label and "j" in one.axes) else one
+
+
+def _by_rows(function: str, array: Recorded, axis: int) -> Said:
+    """A function of the rows of a matrix, along an axis."""
+    one = array.said
+    along = one.axes[axis]
+    if along not in ("i", "j"):
+        raise Unsaid(f"{function} over heads")
+    made = called(function, one if along == "j" else one.turned)
+    return made if along == "j" else made.turned
 
 
 _ROWS: Mapping[str, str] = {"add": "rowsum", "maximum": "rowmax", "mean": "rowmean"}
@@ -437,17 +532,30 @@ def _reduced(
     keepdims: bool = False,
     **more: Any,
 ) -> Said:
-    """A sum, a mean or a maximum over one axis of a matrix."""
+    """A sum, a mean or a maximum over one axis: of rows, of columns, or of heads."""
     function = _ROWS.get(name)
-    if function is None or array.ndim != 2 or isinstance(axis, tuple) or axis is None:
+    if function is None or axis is None or np.ndim(axis) > 0 or array.ndim < 2:
         raise Unsaid(f"{name} over these axes; sums, means and maxima of rows have a formula")
     if {key for key, value in more.items() if value is not np._NoValue and value is not True}:
         raise Unsaid(f"{name} with options")
-    if axis % 2 == 1:
-        return called(function, array.said, turned=not keepdims)
-    if name == "maximum":
-        return called("rowmax", array.said.transposed).transposed
-    return called(function.replace("row", "col"), array.said)
+    one, length = array.said, array.shape[axis]
+    along = one.axes[axis]
+    if along in FAMILIES and name != "maximum":
+        made = Said(f"sum_{along}({one.text})")
+        made = made if name == "add" else said.divided(made, run.number(length))
+    elif along == "j" or (along == "i" and name == "maximum"):
+        made = _by_rows(function, array, axis)
+    elif along == "i":
+        made = called(function.replace("row", "col"), one)
+    elif not along and length == 1:
+        made = one
+    else:
+        raise Unsaid(f"{name} over these axes; sums, means and maxima of rows have a formula")
+    axes = [*(one.axes if along in FAMILIES else made.axes)]
+    axes[axis] = ""
+    if not keepdims:
+        del axes[axis]
+    return replace(made, axes=tuple(axes))
 
 
 def _mean(run: Recording, array: Any, axis: Any = None, dtype: Any = None, **more: Any) -> Said:
@@ -462,45 +570,6 @@ def _max_of(run: Recording, array: Any, axis: Any = None, **more: Any) -> Said:
     return _reduced(run, "maximum", array, axis, keepdims=bool(more.get("keepdims", False)))
 
 
-def _transposed(array: Recorded, shape: Sequence[int]) -> Said:
-    if array.ndim == 1:
-        return array.said
-    if array.ndim != 2:
-        raise Unsaid("an array of more than two axes; matrices have a formula")
-    return array.said.transposed if tuple(shape) == array.shape[::-1] else array.said
-
-
-def _part(array: Recorded, key: Any, shape: Sequence[int]) -> Said:
-    """A part of a matrix, or a new axis."""
-    keys = key if isinstance(key, tuple) else (key,)
-    whole = slice(None)
-    if keys.count(Ellipsis) == 1 and not any(isinstance(one, np.ndarray) for one in keys):
-        at = keys.index(Ellipsis)
-        there = sum(one is not None and one is not Ellipsis for one in keys)
-        keys = (*keys[:at], *[whole] * (array.ndim - there), *keys[at + 1 :])
-    if array.ndim == 1 and keys in ((whole, None), (None, whole), (None,)):
-        return array.said.lying(as_column=keys == (whole, None))
-    if any(not isinstance(one, slice) for one in keys) or array.ndim != 2:
-        raise Unsaid(
-            "a part of an array by these indices; rows and columns from … to … have a formula"
-        )
-    ranges = [*keys, *[whole] * (2 - len(keys))]
-    if all(one == whole for one in ranges):
-        return array.said
-    words = []
-    for one, size in zip(ranges, array.shape, strict=True):
-        first, stop, step = one.indices(size)
-        if step != 1 or stop <= first:
-            raise Unsaid("a part with steps; rows and columns from … to … have a formula")
-        numbers = [
-            said.of_number(place, array.run.sizes).text if place not in (0, size) else ""
-            for place in (first, stop)
-        ]
-        begin = f"{numbers[0]} + 1" if numbers[0] else ""
-        words.append(f"{begin}:{numbers[1]}")
-    return Said(f"{array.said.within(said.ATOM)}[{', '.join(words)}]")
-
-
 def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) -> Said:
     """``np.where``: entries of a matrix where a pattern of constants is, else a number."""
     if isinstance(condition, Asked):
@@ -513,38 +582,50 @@ def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) 
     number = float(np.asarray(other).flat[0])
     allowed = np.broadcast_to(allowed, np.broadcast_shapes(allowed.shape, one.shape))
     if number <= LOWEST:
-        mask = run.constant(np.where(allowed, 0.0, -np.inf))
-        return said.added(one.said, mask, "+")
+        return said.added(one.said, _said(run, np.where(allowed, 0.0, -np.inf)), "+")
     if number == 0:
-        kept = run.constant(allowed.astype(float))
-        return Said(f"{one.said.within(ENTRIES)} ∘ {kept.text}", ENTRIES)
+        return said.multiplied(one.said, _said(run, allowed.astype(float)), (False, False))
     raise Unsaid(f"np.where with {number:g}; with -inf or 0 it has a formula")
 
 
 def _joined(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) -> Said:
     """Matrices below or beside one another."""
-    if any(np.ndim(one) != 2 for one in arrays):
+    parts = [_said(run, one).upright for one in arrays]
+    axes = parts[0].axes
+    if any(one.axes != axes for one in parts) or axes[axis] not in ("i", "j"):
         raise Unsaid("arrays that are no matrices joined")
-    sign = "; " if axis % 2 == 0 else ", "
-    return Said(f"[{sign.join(_said(run, one).text for one in arrays)}]")
+    sign = "; " if axes[axis] == "i" else ", "
+    return Said(f"[{sign.join(one.text for one in parts)}]", ATOM, axes)
 
 
-def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Said:
-    """``np.einsum`` of two matrices with one index in common, or of one."""
-    if not isinstance(pattern, str):
-        raise Unsaid("np.einsum without a pattern")
+def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Any:
+    """``np.einsum`` of two arrays: a product of matrices, of heads each by its own."""
+    if not isinstance(pattern, str) or len(operands) != 2:
+        raise Unsaid(f"np.einsum {quote(str(pattern))}; products of two matrices have a formula")
     left, _, out = pattern.replace(" ", "").partition("->")
     terms = left.split(",")
-    if len(terms) != 2 or len(out) != 2 or any(len({*one}) != 2 for one in terms):
+    parts = [_said(run, one) for one in operands]
+    over = [letter for letter in terms[0] if letter in terms[1] and letter not in out]
+    kinds = [
+        dict(zip(*pair, strict=True))
+        for pair in zip(terms, (one.axes for one in parts), strict=True)
+    ]
+    families = {x for kind in kinds for x, axis in kind.items() if axis in FAMILIES}
+    summed = [letter for letter in over if letter in families]
+    rows = [letter for letter in over if letter not in families]
+    wrong = {*terms[0]} & {*terms[1]} - {*over} - families
+    if len(rows) != 1 or wrong or any(len({*x}) != len(x) for x in (*terms, out)):
         raise Unsaid(f"np.einsum {quote(pattern)}; products of two matrices have a formula")
-    (shared,) = {*terms[0]} & {*terms[1]} or {""}
-    if not shared or shared in out:
-        raise Unsaid(f"np.einsum {quote(pattern)}; products of two matrices have a formula")
-    one, other = (_said(run, x) for x in operands)
-    first = one if terms[0][1] == shared else one.transposed
-    second = other if terms[1][0] == shared else other.transposed
-    made = said.product(first, second)
-    return made if out[0] in terms[0] else made.transposed
+    (shared,) = rows
+    first = parts[0] if kinds[0][shared] != "i" else parts[0].turned
+    second = parts[1] if kinds[1][shared] != "j" else parts[1].turned
+    made = said.product(first, second, ())
+    labels = {x: axis for x, axis in kinds[0].items() | kinds[1].items() if axis in FAMILIES}
+    free = {x: "i" for x in terms[0] if x not in (shared, *labels)}
+    free |= {x: "j" for x in terms[1] if x not in (shared, *labels)}
+    for letter in summed:
+        made = Said(f"sum_{labels[letter]}({made.text})")
+    return replace(made, axes=tuple((labels | free)[letter] for letter in out))
 
 
 #: The formula of each other function of NumPy's.
@@ -559,14 +640,28 @@ _FUNCTIONS: Mapping[str, Callable[..., Said]] = {
     "sum": _sum_of,
     "max": _max_of,
     "amax": _max_of,
-    "transpose": lambda run, array, axes=None: _transposed(array, array.shape[::-1]),
-    "swapaxes": lambda run, array, one, other: _transposed(
-        array, array.shape[::-1] if one % 2 != other % 2 else array.shape
-    ),
-    "expand_dims": lambda run, array, axis: _part(
-        array, (slice(None), None) if axis in (1, -1) else (None,), ()
-    ),
 }
+
+#: Functions of NumPy's that only move numbers.
+_MOVES = frozenset(
+    [
+        "transpose",
+        "swapaxes",
+        "moveaxis",
+        "expand_dims",
+        "squeeze",
+        "reshape",
+        "broadcast_to",
+        "repeat",
+        "split",
+        "array_split",
+        "hsplit",
+        "vsplit",
+        "atleast_2d",
+        "ravel",
+        "diagonal",
+    ]
+)
 
 
 def place_in(error: BaseException, file: str) -> str:

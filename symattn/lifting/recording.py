@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import sys
 import sysconfig
 import warnings
@@ -22,11 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import SymattnError
-from symattn.language.texts import read_text
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST
 from symattn.lifting.recorded import Recorded, Recording, quiet, recorded_input
-from symattn.lifting.said import Unsaid
+from symattn.lifting.said import Said, Unsaid
 from symattn.printable import said_by
 from symattn.verifying.calling import code_of, entry
 from symattn.verifying.loading import load
@@ -63,8 +63,8 @@ class Asked:
         return function_of(self.target)
 
     def size(self, name: str) -> int:
-        """A size in this run: a name, or a number."""
-        return int(name) if name.isdigit() else self.sizes[name]
+        """A size in this run: a name, a number, or a product of these."""
+        return math.prod(int(one) if one.isdigit() else self.sizes[one] for one in name.split("*"))
 
 
 def function_of(target: Target) -> Callable[..., Any]:
@@ -166,9 +166,7 @@ def recorded(asked: Asked) -> bytes:
     run = Recording(asked.sizes, file_of(function))
     given = {}
     for name, numbers in asked.drawn().items():
-        letter = _letter(run, asked.letters.get(name, name))
-        shape = numbers.shape if numbers.ndim == 2 else (1, *numbers.shape)
-        run.lines.append(f"{letter} : {run.shape(shape) if numbers.ndim else 'number'}")
+        letter = run.letter(asked.letters.get(name, name))
         given[name] = recorded_input(numbers, letter, run)
     steps = _Steps(run, list(given.values()))
     previous = sys.gettrace()
@@ -184,7 +182,10 @@ def recorded(asked: Asked) -> bytes:
     if not isinstance(result, Recorded):
         raise SymattnError("it returns no array that was made of what it is given")
     steps.ends_with(result)
-    letters = {name: array.said.text for name, array in given.items()}
+    letters = {name: array.said.text.partition("[")[0] for name, array in given.items()}
+    run.lines[:0] = [
+        f"n_{index} = {count}" for index, count in run.counts.items() if not run.is_named(count)
+    ]
     found = {"lines": run.lines, "numbers": steps.numbers, "letters": letters}
     return json.dumps(found).encode()
 
@@ -216,18 +217,6 @@ def file_of(function: Callable[..., Any]) -> str:
     return codes[0][0].co_filename
 
 
-def _letter(run: Recording, name: str) -> str:
-    """A letter for a variable: its name, where it may be one."""
-    letter = name.strip("_") or "x"
-    while True:
-        try:
-            read_text(f"{letter} = 0")
-        except SymattnError:
-            letter = f"{letter}_1" if not letter.endswith("_1") else "x"
-            continue
-        return run.letter(letter)
-
-
 class _Steps:
     """The local variables of a program as they come to hold new arrays."""
 
@@ -254,36 +243,39 @@ class _Steps:
         if kept is not None and kept[0] is item and kept[1] == version:
             return
         self.known[id(item)] = (item, version)
-        if isinstance(item.formula, str) or item.ndim > 2 or version != item._memory[0]:
+        try:
+            formula = item.said
+        except Unsaid:
             return  # it may not be needed; if it is, its formula is asked for
-        formula = item.said
-        if formula.text in self.numbers or formula.text in self.run.letters:
+        if formula.text.removesuffix(f"[{formula.index}]") in self.run.letters:
             return  # another name for the same
         self._step(name, item)
 
     def _step(self, name: str, item: Recorded) -> None:
-        formula = item.said
-        letter = _letter(self.run, name)
+        formula = item.said.upright
+        letter = self.run.letter(name)
         if len(self.numbers) >= LIMITS.steps:
             raise Unsaid(f"{self.run.place()}: more than {LIMITS.steps} steps")
-        self.run.lines.append(f"{letter} = {formula.text}")
-        self.numbers[letter] = _matrix(np.asarray(item), formula.turned).tolist()
-        item.is_made(type(formula)(letter, turned=formula.turned))
+        whole = f"{letter}[{formula.index}]" if formula.index else letter
+        self.run.lines.append(f"{whole} = {formula.text}")
+        self.numbers[letter] = _matrix(np.asarray(item), formula.axes).tolist()
+        item.is_made(Said(whole, axes=formula.axes))
 
     def ends_with(self, result: Recorded) -> None:
         """Make what is returned the last step. Raises `SymattnError` where it has no formula."""
-        try:
-            formula = result.said
-        except Unsaid as error:
-            raise SymattnError(str(error)) from None
-        if result.ndim > 2:
-            raise SymattnError("it returns an array of more than two axes; matrices have a formula")
-        if formula.text not in self.numbers or self.run.lines[-1].split(" = ")[0] != formula.text:
+        formula = result.said
+        if any(n > 1 and not axis for n, axis in zip(result.shape, formula.axes, strict=True)):
+            raise SymattnError("it returns an array that is repeated along an axis")
+        letter = formula.text.removesuffix(f"[{formula.index}]")
+        if letter not in self.numbers or self.run.lines[-1].split(" = ")[0] != formula.text:
             self._step("output" if "output" not in self.run.letters else "result", result)
 
 
-def _matrix(numbers: npt.NDArray[Any], column: bool) -> npt.NDArray[Any]:
-    """An array with one axis as the row or the column that its formula is."""
-    if numbers.ndim == 1:
-        return numbers[:, None] if column else numbers[None, :]
-    return numbers.reshape((1, 1)) if numbers.ndim == 0 else numbers
+def _matrix(numbers: npt.NDArray[Any], axes: Sequence[str]) -> npt.NDArray[Any]:
+    """An array as the matrix that its formula is, one for each head where it is of a family."""
+    order = sorted(range(len(axes)), key=lambda axis: "hgij".find(axes[axis]) if axes[axis] else -1)
+    kept = [axis for axis in order if axes[axis]]
+    laid = numbers.transpose(order).reshape([numbers.shape[axis] for axis in kept])
+    if "j" not in axes:
+        laid = laid[..., None]
+    return laid if "i" in axes else laid[..., None, :]

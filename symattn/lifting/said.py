@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,30 +33,68 @@ class Unsaid(SymattnError):
 
 @dataclass(frozen=True)
 class Said:
-    """A formula, and how strongly it holds together.
+    """The formula of a matrix, how strongly it holds together, and how its array lies.
 
-    `turned`: of an array with one axis, that the formula is a column; else it is a row.
-    `minus`: of a number before a product, its sign.
+    `axes` says of each axis of the array what it runs along: rows ("i") or columns ("j") of the
+    matrix, which one of a family it is ("h", "g"), or nothing ("").
     """
 
     text: str
     level: int = ATOM
-    turned: bool = False
+    axes: tuple[str, ...] = ()
 
     def within(self, level: int) -> str:
         """The text, in brackets where it holds together less than this."""
         return self.text if self.level >= level else f"({self.text})"
 
     @property
-    def transposed(self) -> Said:
-        """The formula of the transpose."""
+    def turned(self) -> Said:
+        """The same array, by the formula of the transpose."""
+        axes = tuple(_TURNED.get(axis, axis) for axis in self.axes)
         if self.level == ATOM and self.text.endswith("^T"):
-            return replace(self, text=self.text.removesuffix("^T"))
-        return replace(self, text=f"{self.within(ATOM)}^T", level=ATOM)
+            return replace(self, text=self.text.removesuffix("^T"), axes=axes)
+        return Said(f"{self.within(ATOM)}^T", ATOM, axes)
 
-    def lying(self, as_column: bool) -> Said:
-        """Of an array with one axis, the formula as a column, or as a row."""
-        return self if self.turned == as_column else replace(self.transposed, turned=as_column)
+    @property
+    def upright(self) -> Said:
+        """The same array, by a formula whose rows come before its columns."""
+        places = [self.axes.index(axis) for axis in "ij" if axis in self.axes]
+        return self if places == sorted(places) else self.turned
+
+    @property
+    def index(self) -> str:
+        """The index of a family; empty for one matrix."""
+        return next((axis for axis in self.axes if axis in FAMILIES), "")
+
+
+#: The indices of families, and what rows and columns of a matrix are of its transpose.
+FAMILIES = ("h", "g")
+_TURNED: Mapping[str, str] = {"i": "j", "j": "i"}
+
+
+def together(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...] | None:
+    """What the axes of two arrays run along, where one is repeated along the other.
+
+    None where two would run along one axis, or one along two.
+    """
+    most = max(len(one), len(other))
+    padded = [("",) * (most - len(axes)) + tuple(axes) for axes in (one, other)]
+    joined = tuple(a or b for a, b in zip(*padded, strict=True))
+    fits = all(a == b or not (a and b) for a, b in zip(*padded, strict=True))
+    named = [axis for axis in joined if axis]
+    return joined if fits and len({*named}) == len(named) else None
+
+
+def aligned(one: Said, other: Said) -> tuple[Said, Said, tuple[str, ...]]:
+    """Two formulas whose rows are along the same axes, and what these run along.
+
+    Raises `Unsaid` where they cannot be.
+    """
+    for second in (other, other.turned):
+        axes = together(one.axes, second.axes)
+        if axes is not None:
+            return one, second, axes
+    raise Unsaid("arrays that are repeated along more than the rows and columns of matrices")
 
 
 def of_number(value: float, sizes: Mapping[str, int]) -> Said:
@@ -67,49 +105,51 @@ def of_number(value: float, sizes: Mapping[str, int]) -> Said:
     return Said(text, PRODUCT if "/" in text and not text.startswith("(") else ATOM)
 
 
-def called(name: str, one: Said, **more: Any) -> Said:
-    """A function of a formula."""
-    return Said(f"{name}({one.text})", ATOM, **more)
+def called(name: str, one: Said) -> Said:
+    """A function of the entries of a formula."""
+    return Said(f"{name}({one.text})", ATOM, one.axes)
 
 
 def added(one: Said, other: Said, sign: str) -> Said:
     """A sum or a difference."""
-    return Said(f"{one.within(SUM)} {sign} {other.within(ENTRIES)}", SUM, one.turned)
+    one, other, axes = aligned(one, other)
+    return Said(f"{one.within(SUM)} {sign} {other.within(ENTRIES)}", SUM, axes)
 
 
 def divided(one: Said, other: Said) -> Said:
     """A quotient: by a number, a column, a row, or entry by entry."""
-    return Said(f"{one.within(PRODUCT)} / {other.within(ATOM)}", PRODUCT, one.turned)
+    one, other, axes = aligned(one, other)
+    return Said(f"{one.within(PRODUCT)} / {other.within(ATOM)}", PRODUCT, axes)
 
 
 def multiplied(one: Said, other: Said, numbers: tuple[bool, bool]) -> Said:
     """A product with a number, or entry by entry; `numbers`: which of the two are numbers."""
+    one, other, axes = aligned(one, other)
     if numbers[1] and not numbers[0]:
         if other.text.startswith("1/"):
             return divided(one, Said(other.text.removeprefix("1/")))
         one, other = other, one
     if any(numbers):
-        return Said(f"{one.within(PRODUCT)} {other.within(ATOM)}", PRODUCT, other.turned)
-    return Said(f"{one.within(PRODUCT)} ∘ {other.within(PRODUCT)}", ENTRIES, one.turned)
+        return Said(f"{one.within(PRODUCT)} {other.within(ATOM)}", PRODUCT, axes)
+    return Said(f"{one.within(PRODUCT)} ∘ {other.within(PRODUCT)}", ENTRIES, axes)
 
 
-def product(one: Said, other: Said) -> Said:
-    """A product of matrices."""
-    return Said(f"{one.within(PRODUCT)} {other.within(ATOM)}", PRODUCT)
+def product(one: Said, other: Said, axes: tuple[str, ...]) -> Said:
+    """A product of matrices, whose array has these axes."""
+    return Said(f"{one.within(PRODUCT)} {other.within(ATOM)}", PRODUCT, axes)
 
 
 def power(one: Said, exponent: float) -> Said:
     """A power of every entry."""
     match exponent:
         case 2:
-            return Said(f"{one.within(ATOM)} ∘ {one.within(ATOM)}", ENTRIES, one.turned)
+            return Said(f"{one.within(ATOM)} ∘ {one.within(ATOM)}", ENTRIES, one.axes)
         case 0.5:
-            return called("sqrt", one, turned=one.turned)
+            return called("sqrt", one)
         case -1:
-            return replace(divided(Said("1"), one), turned=one.turned)
+            return divided(Said("1"), one)
         case -0.5:
-            below = called("sqrt", one)
-            return replace(divided(Said("1"), below), turned=one.turned)
+            return divided(Said("1"), called("sqrt", one))
     raise Unsaid(f"a power of {exponent:g}; 2, 1/2, -1 and -1/2 have a formula")
 
 

@@ -1,0 +1,201 @@
+"""What an operation that only moves numbers makes of a formula: by the places that they come from.
+
+A transpose, a part, a view in another shape, the columns of all heads cut into those of each or
+joined again: whatever a library calls it, it is done to the places 0, 1, 2, … of the array that it
+is done to, and where these end up says what it was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from symattn.lifting.said import ATOM, FAMILIES, Said, Unsaid
+
+
+class Sizes(Protocol):
+    """How sizes are written, and which index a family of so many matrices has."""
+
+    def number(self, value: float) -> Said:
+        """The formula of a number."""
+
+    def index(self, count: int) -> str:
+        """The index of a family of so many matrices."""
+
+
+def viewed(one: Said, shape: Sequence[int], places: npt.NDArray[Any], sizes: Sizes) -> Said:
+    """The formula of an array whose numbers come from these places of one of that shape.
+
+    Raises `Unsaid` for places that are no part, transpose or view in another shape.
+    """
+    if not places.size:
+        raise _no_part()
+    return _View(one, shape, int(places.flat[0]), sizes).formula(_steps(places))
+
+
+@dataclass(frozen=True)
+class _Step:
+    """An axis that is made: its length, how far its numbers lie apart, how often each stands."""
+
+    axis: int
+    length: int
+    apart: int
+    times: int = 1
+
+    @property
+    def count(self) -> int:
+        """How many numbers it goes through."""
+        return self.length // self.times
+
+
+class _View:
+    """The array that others are made of, and what is taken of each of its axes."""
+
+    def __init__(self, one: Said, shape: Sequence[int], first: int, sizes: Sizes) -> None:
+        self.one, self.shape, self.sizes = one, (*shape,), sizes
+        #: How far apart the numbers along each axis lie, and where what is taken of it begins.
+        self.apart = [math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
+        self.starts = [
+            first // apart % size for apart, size in zip(self.apart, self.shape, strict=True)
+        ]
+
+    def formula(self, steps: Sequence[_Step]) -> Said:
+        """The formula, its parts taken, its heads cut apart or joined."""
+        made, labels = self.one, [""] * len(steps)
+        of: dict[int, list[_Step]] = {axis: [] for axis in range(len(self.shape))}
+        for step in sorted(steps, key=lambda one: -one.apart):
+            if step.length > 1 and step.apart:
+                of[self._axis_at(step.apart)].append(step)
+        joined = {
+            axis: first for axis, group in of.items() for first in self._first_joined(axis, group)
+        }
+        covered = {axis for last, first in joined.items() for axis in range(first, last)}
+        if any(of[axis] for axis in covered):
+            raise _no_part()
+        for axis, group in of.items():
+            if axis in joined:
+                made, labels[group[0].axis] = self._joined(made, joined[axis], axis)
+            elif axis not in covered:
+                made = self._taken(made, axis, group, labels)
+        return replace(made, axes=tuple(labels))
+
+    def _axis_at(self, apart: int) -> int:
+        """The axis along which numbers lie so far apart."""
+        for axis, own in enumerate(self.apart):
+            if own <= apart and self.shape[axis] > 1:
+                return axis
+        raise _no_part()
+
+    def _first_joined(self, axis: int, group: Sequence[_Step]) -> list[int]:
+        """The first of the axes that are one with this, where it goes on beyond its own length."""
+        if len(group) != 1 or group[0].apart != self.apart[axis]:
+            return []
+        within, first = self.shape[axis], axis
+        if self.starts[axis] + group[0].count <= within:
+            return []
+        while within < group[0].count and first > 0:
+            first -= 1
+            within *= self.shape[first]
+        if within != group[0].count or group[0].times > 1 or any(self.starts[first : axis + 1]):
+            raise _no_part()
+        return [first]
+
+    def _joined(self, made: Said, first: int, last: int) -> tuple[Said, str]:
+        """Axes of which one is made: those of the heads and their columns (or rows)."""
+        labels = [label for label in self.one.axes[first : last + 1] if label]
+        match labels:
+            case [] | [_]:
+                return made, "".join(labels)
+            case [index, "j"] if index in FAMILIES:
+                return replace(made, text=f"concat_{index}({made.text})", level=ATOM), "j"
+            case [index, "i"] if index in FAMILIES:
+                text = f"concat_{index}({made.turned.text})^T"
+                return replace(made, text=text, level=ATOM), "i"
+        raise Unsaid("axes joined in an order that has no formula; heads go before their columns")
+
+    def _taken(self, made: Said, axis: int, group: Sequence[_Step], labels: list[str]) -> Said:
+        """What is taken of one axis: all, a part, or the share of each head."""
+        along, start = self.one.axes[axis], self.starts[axis]
+        widths = [step.apart // self.apart[axis] for step in group]
+        if any(step.apart % self.apart[axis] for step in group):
+            raise _no_part()
+        if not group or (len(group) == 1 and widths == [1]):
+            length = group[0].count if group else 1
+            if along in FAMILIES:
+                return self._heads(made, along, axis, group, labels)
+            if any(step.times > 1 for step in group):
+                raise _no_part()
+            for step in group:
+                labels[step.axis] = along
+            return self._part(made, along, start, length, self.shape[axis])
+        if len(group) != 2 or widths[1] != 1 or along in (*FAMILIES, "") or group[1].times > 1:
+            raise _no_part()
+        (heads, share), width = group, widths[0]
+        inner = start % width if share.length < width else 0
+        index = self.sizes.index(heads.count)
+        made = self._part(made, along, start - inner, heads.count * width, self.shape[axis])
+        said = self.sizes.number(width).within(ATOM)
+        span = f"({index}-1)*{said} + 1 : {index}*{said}"
+        where = f":, {span}" if along == "j" else f"{span}, :"
+        made = replace(made, text=f"{made.within(ATOM)}[{where}]", level=ATOM)
+        if heads.times > 1:
+            raise Unsaid("heads that are repeated; name each head's matrix before")
+        labels[heads.axis], labels[share.axis] = index, along
+        return self._part(made, along, inner, share.length, width)
+
+    def _heads(
+        self, made: Said, index: str, axis: int, group: Sequence[_Step], labels: list[str]
+    ) -> Said:
+        """All heads, one of them, or those of groups for each of their heads."""
+        whole = bool(group) and group[0].count == self.shape[axis]
+        letter = made.text.removesuffix(f"[{index}]")
+        if whole and group[0].times == 1:
+            labels[group[0].axis] = index
+            return made
+        if letter == made.text or (group and not whole):
+            raise Unsaid("some of the heads; all of them, or one, have a formula")
+        if not group:
+            return replace(made, text=f"{letter}[{self.starts[axis] + 1}]")
+        labels[group[0].axis] = self.sizes.index(group[0].length)
+        return replace(made, text=f"{letter}[group({labels[group[0].axis]})]")
+
+    def _part(self, made: Said, along: str, start: int, length: int, size: int) -> Said:
+        """Rows or columns from … to …, where these are not all."""
+        if length == size or not along:
+            return made
+        ends = [
+            self.sizes.number(place).text if place not in (0, size) else ""
+            for place in (start, start + length)
+        ]
+        span = f"{ends[0]} + 1:{ends[1]}" if ends[0] else f":{ends[1]}"
+        where = f":, {span}" if along == "j" else f"{span}, :"
+        return replace(made, text=f"{made.within(ATOM)}[{where}]", level=ATOM)
+
+
+def _steps(places: npt.NDArray[Any]) -> list[_Step]:
+    """How far apart the places along each axis are. Raises `Unsaid` where they are not even."""
+    found = []
+    for axis, size in enumerate(places.shape):
+        line = np.moveaxis(places, axis, 0).reshape(size, -1)
+        own = line[:, 0] - line[0, 0]
+        if ((line - line[0]) != own[:, None]).any():
+            raise _no_part()
+        new = np.flatnonzero(np.diff(own)) + 1
+        times = int(new[0]) if new.size else size
+        apart = int(own[times]) if new.size else 0
+        if apart < 0 or (own != np.arange(size) // times * apart).any():
+            raise _no_part()
+        found.append(_Step(axis, size, apart, times if apart else 1))
+    return found
+
+
+def _no_part() -> Unsaid:
+    return Unsaid(
+        "a part of an array by these indices; rows and columns from … to …, and heads cut apart or "
+        "joined, have a formula"
+    )
