@@ -1,4 +1,4 @@
-"""Functions of PyTorch and JAX, by the graphs that these make of them, on entries that record.
+"""Functions of PyTorch and JAX, by the graphs that these make of them, on arrays that record.
 
 A graph is a list of the library's own operations at given shapes. What is made of constants alone
 the library computes. It also does what only moves numbers (`_MOVES_OF_TORCH`, `_MOVES_OF_JAX`), to
@@ -9,9 +9,11 @@ are done on arrays of NumPy by a row of a table: `_OF_TORCH`, `_OF_JAX`.
 from __future__ import annotations
 
 import operator
-import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,11 @@ from symattn.lifting.entries import (
     sigmoid,
     softmax,
 )
+from symattn.lifting.recorded import Recorded
 from symattn.lifting.said import Unsaid
+
+#: Arrays that record: each of their entries by itself, or as a formula of the whole.
+_RECORD = (Entries, Recorded)
 
 
 @dataclass(frozen=True)
@@ -42,12 +48,12 @@ class Graph:
     @property
     def given(self) -> list[Any]:
         """The arrays that record."""
-        return [value for value in self.values if isinstance(value, Entries)]
+        return [value for value in self.values if isinstance(value, _RECORD)]
 
     def called(self, function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
         """What a function returns of the library's arrays in the place of those that record."""
         waiting = iter(arrays)
-        filled = [next(waiting) if isinstance(x, Entries) else x for x in self.values]
+        filled = [next(waiting) if isinstance(x, _RECORD) else x for x in self.values]
         count = len(self.args)
         return function(*filled[:count], **dict(zip(self.named, filled[count:], strict=True)))
 
@@ -69,7 +75,7 @@ def _needed(value: Any) -> Any:
 def _holds(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_holds, value))
-    return isinstance(value, Entries | _Unmade)
+    return isinstance(value, (*_RECORD, _Unmade))
 
 
 def _kept(value: Any) -> Any:
@@ -79,6 +85,8 @@ def _kept(value: Any) -> Any:
 
 def _is_boolean(array: Any) -> bool:
     """Whether an array that records is of truth values."""
+    if isinstance(array, Recorded):
+        return False
     return any(isinstance(one, Condition | bool) for one in np.asarray(array).flat)
 
 
@@ -87,6 +95,8 @@ def _moved(operation: Callable[..., Any], args: Any, library: Callable[[Any], An
 
     `library` makes an array of the library's of one of NumPy's.
     """
+    if any(isinstance(one, Recorded) for one in _all_of(args)):
+        return _moved_whole(operation, args, library)
     pool: list[Any] = [0.0]
 
     def placed(one: Any) -> Any:
@@ -110,11 +120,64 @@ def _moved(operation: Callable[..., Any], args: Any, library: Callable[[Any], An
     return taken(operation(*map(placed, args)))
 
 
+def _all_of(value: Any) -> Iterator[Any]:
+    """What is given, also within lists."""
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from _all_of(one)
+    else:
+        yield value
+
+
+def _moved_whole(operation: Callable[..., Any], args: Any, library: Callable[[Any], Any]) -> Any:
+    """The same of arrays that record as wholes: of one, or of some that are joined."""
+    arrays = [one for one in _all_of(args) if isinstance(one, Recorded)]
+    starts = np.cumsum([1, *(one.size for one in arrays)])
+    waiting = iter(zip(arrays, starts, strict=False))
+
+    def placed(one: Any) -> Any:
+        if isinstance(one, list | tuple):
+            return type(one)(map(placed, one))
+        if isinstance(one, Recorded):
+            array, start = next(waiting)
+            return library(np.arange(start, start + array.size, dtype=float).reshape(array.shape))
+        return library(one) if isinstance(one, np.ndarray) else one
+
+    def taken(found: Any) -> Any:
+        if isinstance(found, list | tuple):
+            return [*map(taken, found)]
+        places = np.asarray(found).astype(int)
+        if len(arrays) > 1:
+            return _joined(arrays, starts, places)
+        (one,) = arrays
+        if (places == 0).any():  # where nothing is left of a triangle
+            return np.where(places != 0, one, 0.0)
+        return one.taken(places - 1)
+
+    return taken(operation(*map(placed, args)))
+
+
+def _joined(arrays: Sequence[Recorded], starts: Any, places: Any) -> Any:
+    """Arrays beside one another, along the axis along which their places change."""
+    for axis in range(places.ndim):
+        if all(one.ndim == places.ndim for one in arrays):
+            ends = np.cumsum([one.shape[axis] for one in arrays])[:-1]
+            parts = np.split(places, ends, axis=axis)
+            whole = zip(arrays, starts, parts, strict=False)
+            if all(
+                np.array_equal(part.ravel(), start + np.arange(one.size))
+                and part.shape == one.shape
+                for one, start, part in whole
+            ):
+                return np.concatenate(arrays, axis=axis)
+    raise Unsaid("arrays that are joined in a way that has no formula here")
+
+
 # ---- what both have --------------------------------------------------------------------------
 
 
 def _softmax(x: Any, axis: int, *_: Any) -> Any:
-    return softmax(x, axis)
+    return x.softmax(axis) if isinstance(x, Recorded) else softmax(x, axis)
 
 
 def _clamped(x: Any, low: Any = None, high: Any = None) -> Any:
@@ -161,11 +224,33 @@ _OF_BOTH: Mapping[str, Callable[..., Any]] = {
 }
 
 
+def _behind(line: int, why: str) -> str:
+    """Why, behind the line of the program, unless one stands there."""
+    return f"line {line}: {why}" if line and not why.startswith("line ") else why
+
+
+def _at(line: int, args: Any) -> None:
+    """An operation of this line begins; what the lines before it made has its name first."""
+    for one in _all_of(args):
+        if isinstance(one, Recorded):
+            one.run.program.at(line)
+            return
+
+
+def _made(value: Any) -> Any:
+    """What an operation has made; the last of a line is what its variable is."""
+    if isinstance(value, Recorded):
+        value.run.program.made(value)
+    return value
+
+
 # ---- PyTorch ---------------------------------------------------------------------------------
 
 
-def of_torch(function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """What a function of PyTorch returns of arrays that record."""
+def of_torch(
+    function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any], file: str
+) -> Any:
+    """What a function of PyTorch, of a file, returns of arrays that record."""
     import torch
     from torch.fx.experimental.proxy_tensor import make_fx
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -187,9 +272,9 @@ def of_torch(function: Callable[..., Any], args: Sequence[Any], named: Mapping[s
     tensors = [
         one > 0.5 if _is_boolean(x) else one for one, x in zip(tensors, whole.given, strict=True)
     ]
-    with sdpa_kernel(SDPBackend.MATH), torch.no_grad():
+    with sdpa_kernel(SDPBackend.MATH), torch.no_grad(), _lines_kept(file):
         functional = torch.func.functionalize(called, remove="mutations_and_views")
-        graph = make_fx(functional, record_stack_traces=True)(*tensors)
+        graph = make_fx(functional)(*tensors)
     found = _followed(graph, whole.given)
     if form == [None]:
         return found[0]
@@ -222,7 +307,8 @@ def _followed(graph: Any, given: Sequence[Any]) -> Any:
         elif not _holds((args, *more.values())):
             values[node] = node.target(*args, **more)
         else:
-            values[node] = _by_row(node, args, more)
+            _at(_line_of(node), args)
+            values[node] = _made(_by_row(node, args, more))
     raise Unsaid("a graph without an output")
 
 
@@ -245,8 +331,35 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
         more = {key: value for key, value in more.items() if key not in _LEFT_OUT}
         return _kept(_OF_TORCH[base](*args, **more))
     except Unsaid as error:
-        lines = re.findall(r"line (\d+), in ", node.stack_trace or "")
-        return _Unmade(f"line {lines[-1]}: {error}" if lines else str(error))
+        return _Unmade(_behind(_line_of(node), str(error)))
+
+
+def _line_of(node: Any) -> int:
+    """The line of the program that an operation comes from; 0 where none is known."""
+    return int(node.stack_trace or "0")
+
+
+@contextmanager
+def _lines_kept(file: str) -> Iterator[None]:
+    """Graphs of PyTorch's that are made keep the lines of the program, as stacks of their nodes."""
+    from torch.fx import traceback
+
+    def looked(frame: FrameType | None, event: str, value: Any) -> Any:
+        at = frame.f_back if frame is not None and event == "return" else frame
+        if at is not None and at.f_code.co_filename == file:
+            traceback.set_stack_trace([str(at.f_lineno)])
+        return looked
+
+    def entered(frame: FrameType, event: str, value: Any) -> Any:
+        return looked if frame.f_code.co_filename == file else None
+
+    previous = sys.gettrace()
+    sys.settrace(entered)
+    try:
+        with traceback.preserve_node_meta():
+            yield
+    finally:
+        sys.settrace(previous)
 
 
 #: What is said of arrays that changes no number.
@@ -424,12 +537,14 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
 # ---- JAX -------------------------------------------------------------------------------------
 
 
-def of_jax(function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """What a function of JAX returns of arrays that record."""
+def of_jax(
+    function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any], file: str
+) -> Any:
+    """What a function of JAX, of a file, returns of arrays that record."""
     import jax
 
     whole = Graph(args, named)
-    with jax.enable_x64(True):  # so that numbers of the program are near to what they stand for
+    with in_doubles("jax"):  # so that numbers of the program are near to what they stand for
         arrays = [
             jax.numpy.zeros(one.shape, bool if _is_boolean(one) else "float64")
             for one in whole.given
@@ -441,6 +556,18 @@ def of_jax(function: Callable[..., Any], args: Sequence[Any], named: Mapping[str
     return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(made), found)
 
 
+@contextmanager
+def in_doubles(library: str) -> Iterator[None]:
+    """Where a library computes in float64, which JAX does if asked."""
+    if library != "jax":
+        yield
+        return
+    import jax
+
+    with jax.enable_x64(True):
+        yield
+
+
 def _of_jaxpr(jaxpr: Any, constants: Sequence[Any], given: Sequence[Any]) -> list[Any]:
     """The results of a program of JAX's."""
     values = dict(zip(jaxpr.constvars, map(np.asarray, constants), strict=True))
@@ -450,24 +577,22 @@ def _of_jaxpr(jaxpr: Any, constants: Sequence[Any], given: Sequence[Any]) -> lis
         return np.asarray(one.val) if hasattr(one, "val") else values[one]
 
     for equation in jaxpr.eqns:
+        line, args = _line_in(equation), [*map(known, equation.invars)]
         try:
-            found = _of_equation(equation, [*map(known, equation.invars)])
+            _at(line, args)
+            found = [*map(_made, _of_equation(equation, args))]
         except Unsaid as error:
-            why = str(error)
-            if not why.startswith("line "):
-                why = "".join(_lines(equation)) + why
-            found = [_Unmade(why)] * len(equation.outvars)
+            found = [_Unmade(_behind(line, str(error)))] * len(equation.outvars)
         values.update(zip(equation.outvars, found, strict=True))
     return [known(one) for one in jaxpr.outvars]
 
 
-def _lines(equation: Any) -> Iterator[str]:
-    """The line of the program that an operation comes from."""
+def _line_in(equation: Any) -> int:
+    """The line of the program that an operation comes from; 0 where none is known."""
     from jax._src import source_info_util
 
     frame = source_info_util.user_frame(equation.source_info.traceback)
-    if frame is not None:
-        yield f"line {frame.start_line}: "
+    return 0 if frame is None else int(frame.start_line)
 
 
 def _of_equation(equation: Any, args: list[Any]) -> list[Any]:

@@ -38,6 +38,8 @@ class Recording:
     constants: dict[str, str] = field(default_factory=dict)
     #: How many heads and groups of heads there are, by their index.
     counts: dict[str, int] = field(default_factory=dict)
+    #: Names what is made, where this is known by its line alone.
+    program: Any = None
 
     def number(self, value: float) -> Said:
         """The formula of a number."""
@@ -157,6 +159,10 @@ class Recorded(np.ndarray[Any, Any]):
         if isinstance(numbers, list | tuple):
             return [self._at(*pair) for pair in zip(numbers, places, strict=True)]
         return self._at(numbers, places)
+
+    def taken(self, places: Any) -> Recorded:
+        """An array of its numbers at these places."""
+        return self._at(bare(self).flat[places], places)
 
     def _at(self, numbers: Any, places: Any) -> Recorded:
         """An array of these numbers, which come from these places."""
@@ -469,6 +475,8 @@ def _power(run: Recording, one: Any, exponent: Any) -> Said:
 def _largest(run: Recording, one: Any, other: Any) -> Said:
     if isinstance(other, Recorded):
         one, other = other, one
+    if _is_number(other) and np.all(np.isneginf(other)):
+        return one.said  # type: ignore[no-any-return]
     if isinstance(other, Recorded) or not _is_number(other) or np.any(np.asarray(other) != 0):
         raise Unsaid("the larger of two; that of a number and 0 has a formula")
     return called("relu", one.said)
@@ -533,6 +541,7 @@ def _reduced(
     **more: Any,
 ) -> Said:
     """A sum, a mean or a maximum over one axis: of rows, of columns, or of heads."""
+    axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
     function = _ROWS.get(name)
     if function is None or axis is None or np.ndim(axis) > 0 or array.ndim < 2:
         raise Unsaid(f"{name} over these axes; sums, means and maxima of rows have a formula")
@@ -617,15 +626,18 @@ def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Any:
     if len(rows) != 1 or wrong or any(len({*x}) != len(x) for x in (*terms, out)):
         raise Unsaid(f"np.einsum {quote(pattern)}; products of two matrices have a formula")
     (shared,) = rows
+    free = [letter for letter in out if letter not in families]
+    if len(free) > 1 and free[0] in terms[1]:  # the second has the rows of the product
+        terms, parts, kinds = terms[::-1], parts[::-1], kinds[::-1]
     first = parts[0] if kinds[0][shared] != "i" else parts[0].turned
     second = parts[1] if kinds[1][shared] != "j" else parts[1].turned
     made = said.product(first, second, ())
     labels = {x: axis for x, axis in kinds[0].items() | kinds[1].items() if axis in FAMILIES}
-    free = {x: "i" for x in terms[0] if x not in (shared, *labels)}
-    free |= {x: "j" for x in terms[1] if x not in (shared, *labels)}
+    lines = {x: "i" for x in terms[0] if x not in (shared, *labels)}
+    lines |= {x: "j" for x in terms[1] if x not in (shared, *labels)}
     for letter in summed:
         made = Said(f"sum_{labels[letter]}({made.text})")
-    return replace(made, axes=tuple((labels | free)[letter] for letter in out))
+    return replace(made, axes=tuple((labels | lines)[letter] for letter in out))
 
 
 #: The formula of each other function of NumPy's.

@@ -7,6 +7,7 @@ which what was recorded is held against.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import math
@@ -14,21 +15,24 @@ import sys
 import sysconfig
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import SymattnError
+from symattn.lifting.graphs import in_doubles, of_jax, of_torch
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST
 from symattn.lifting.recorded import Recorded, Recording, quiet, recorded_input
 from symattn.lifting.said import Said, Unsaid
 from symattn.printable import said_by
-from symattn.verifying.calling import code_of, entry
+from symattn.verifying.calling import code_of, converted, entry, libraries_of
 from symattn.verifying.loading import load
 
 #: Where modules of Python's own lie.
@@ -154,9 +158,11 @@ def _annotation(annotation: Any) -> str:
 
 def ran(asked: Asked) -> bytes:
     """What a function returns of plain arrays: its numbers, as a list of lists."""
-    with quiet(), warnings.catch_warnings():
+    library = _library_of(asked.function)
+    with quiet(), warnings.catch_warnings(), in_doubles(library):
         warnings.simplefilter("ignore")
-        result = _called(asked.function, asked.drawn())
+        given = {name: converted(one, library, "float64") for name, one in asked.drawn().items()}
+        result = _called(asked.function, given)
     return json.dumps(_numbers(result)).encode()
 
 
@@ -168,15 +174,16 @@ def recorded(asked: Asked) -> bytes:
     for name, numbers in asked.drawn().items():
         letter = run.letter(asked.letters.get(name, name))
         given[name] = recorded_input(numbers, letter, run)
-    steps = _Steps(run, list(given.values()))
-    previous = sys.gettrace()
-    sys.settrace(steps.entered)
-    try:
-        with quiet(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            result = _called(function, given)
-    finally:
-        sys.settrace(previous)
+    steps = run.program = _Steps(run, list(given.values()))
+    by_graph = _GRAPHS.get(_library_of(function))
+    with quiet(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if by_graph is not None:
+            result = _called(partial(by_graph, function, [], given, run.file), {})
+            steps.at(0)
+        else:
+            with steps.watching():
+                result = _called(function, given)
     if isinstance(result, tuple) and result:
         result = result[0]
     if not isinstance(result, Recorded):
@@ -206,6 +213,8 @@ def _numbers(value: Any) -> Any:
     """An array as lists, −∞ and NaN as words of JSON's."""
     if isinstance(value, tuple) and value:
         value = value[0]
+    if hasattr(value, "detach"):
+        value = value.detach()
     return np.asarray(value, float).tolist()
 
 
@@ -217,6 +226,31 @@ def file_of(function: Callable[..., Any]) -> str:
     return codes[0][0].co_filename
 
 
+def _statements(file: str) -> dict[int, tuple[int, str]]:
+    """The variable that each line of a file gives its value, and the line at which that begins."""
+    try:
+        tree = ast.parse(Path(file).read_text("utf-8"))
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    found = {}
+    for node in ast.walk(tree):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        kinds = ast.Assign | ast.AnnAssign | ast.AugAssign
+        if isinstance(node, kinds) and len(targets) == 1 and isinstance(targets[0], ast.Name):
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                found[line] = (node.lineno, targets[0].id)
+    return found
+
+
+#: How functions of libraries are run that make graphs of them.
+_GRAPHS: Mapping[str, Callable[..., Any]] = {"torch": of_torch, "jax": of_jax}
+
+
+def _library_of(function: Callable[..., Any]) -> str:
+    """The library of which a function is."""
+    return next(iter(libraries_of(function)), "numpy")
+
+
 class _Steps:
     """The local variables of a program as they come to hold new arrays."""
 
@@ -225,6 +259,31 @@ class _Steps:
         #: The arrays that have a letter, which are kept so that no other takes their place.
         self.known = {id(one): (one, one._version) for one in given}
         self.numbers: dict[str, Any] = {}
+        #: Of each line that gives a variable its value, where that begins, and the name.
+        self.statements = _statements(run.file)
+        self.statement, self.last = (0, ""), cast(Recorded | None, None)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Look at the local variables after every line of the program."""
+        previous = sys.gettrace()
+        sys.settrace(self.entered)
+        try:
+            yield
+        finally:
+            sys.settrace(previous)
+
+    def at(self, line: int) -> None:
+        """A line begins in a graph of the program; what the one before has made gets its name."""
+        statement = self.statements.get(line, (line, ""))
+        if statement != self.statement and self.last is not None and self.statement[1]:
+            self._named(self.statement[1], self.last)
+            self.last = None
+        self.statement = statement
+
+    def made(self, array: Recorded) -> None:
+        """What an operation of this line has made."""
+        self.last = array
 
     def entered(self, frame: FrameType, event: str, value: Any) -> Any:
         """Follow the functions of the program's own file."""

@@ -135,7 +135,10 @@ def multiplied(one: Said, other: Said, numbers: tuple[bool, bool]) -> Said:
 
 
 def product(one: Said, other: Said, axes: tuple[str, ...]) -> Said:
-    """A product of matrices, whose array has these axes."""
+    """A product of matrices, whose array has these axes; A^T B^T is that of (B A)^T."""
+    if all(each.text.endswith("^T") and each.level == ATOM for each in (one, other)):
+        one, other = other.turned, one.turned
+        axes = tuple(_TURNED.get(axis, axis) for axis in axes)
     return Said(f"{one.within(PRODUCT)} {other.within(ATOM)}", PRODUCT, axes)
 
 

@@ -53,7 +53,9 @@ def taped(asked: Taping) -> bytes:
     return json.dumps(found).encode()
 
 
-def _by_numpy(function: Callable[..., Any], args: list[Any], named: Mapping[str, Any]) -> Any:
+def _by_numpy(
+    function: Callable[..., Any], args: list[Any], named: Mapping[str, Any], file: str
+) -> Any:
     """What a function of NumPy or plain Python returns."""
     with seen_by(function):
         return function(*args, **named)
@@ -72,7 +74,7 @@ def _called(
 ) -> Any:
     """What a function returns. Raises `SymattnError` with the line of what is refused."""
     try:
-        return run(function, args, named)
+        return run(function, args, named, file)
     except Exception as error:
         line = place_in(error, file)
         why = str(error) if isinstance(error, Unsaid) else f"it raises {said_by(error)}"
