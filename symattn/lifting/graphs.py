@@ -224,23 +224,23 @@ _OF_BOTH: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _behind(line: int, why: str) -> str:
+def _behind(lines: Sequence[int], why: str) -> str:
     """Why, behind the line of the program, unless one stands there."""
-    return f"line {line}: {why}" if line and not why.startswith("line ") else why
+    return f"line {lines[0]}: {why}" if lines and not why.startswith("line ") else why
 
 
-def _at(line: int, args: Any) -> None:
-    """An operation of this line begins; what the lines before it made has its name first."""
-    for one in _all_of(args):
-        if isinstance(one, Recorded):
-            one.run.program.at(line)
-            return
+def _at(lines: Sequence[int], args: Any) -> None:
+    """An operation of a line begins; what the lines before it made has its name first."""
+    used = [one for one in _all_of(args) if isinstance(one, Recorded)]
+    if used:
+        used[0].run.program.at(lines, used)
 
 
 def _made(value: Any) -> Any:
     """What an operation has made; the last of a line is what its variable is."""
-    if isinstance(value, Recorded):
-        value.run.program.made(value)
+    for one in _all_of(value):
+        if isinstance(one, Recorded):
+            one.run.program.made(one)
     return value
 
 
@@ -303,11 +303,12 @@ def _followed(graph: Any, given: Sequence[Any]) -> Any:
         elif node.op == "output":
             return [_needed(_array(one)) for one in args[0]]
         elif node.target is operator.getitem:
-            values[node] = _needed(args[0])[args[1]]
+            _at(_lines_of(node), args[0])
+            values[node] = _made(_needed(args[0])[args[1]])
         elif not _holds((args, *more.values())):
             values[node] = node.target(*args, **more)
         else:
-            _at(_line_of(node), args)
+            _at(_lines_of(node), args)
             values[node] = _made(_by_row(node, args, more))
     raise Unsaid("a graph without an output")
 
@@ -331,12 +332,12 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
         more = {key: value for key, value in more.items() if key not in _LEFT_OUT}
         return _kept(_OF_TORCH[base](*args, **more))
     except Unsaid as error:
-        return _Unmade(_behind(_line_of(node), str(error)))
+        return _Unmade(_behind(_lines_of(node), str(error)))
 
 
-def _line_of(node: Any) -> int:
-    """The line of the program that an operation comes from; 0 where none is known."""
-    return int(node.stack_trace or "0")
+def _lines_of(node: Any) -> list[int]:
+    """The line of the program that an operation comes from, then those of the calls around it."""
+    return [*map(int, (node.stack_trace or "").split())]
 
 
 @contextmanager
@@ -345,9 +346,12 @@ def _lines_kept(file: str) -> Iterator[None]:
     from torch.fx import traceback
 
     def looked(frame: FrameType | None, event: str, value: Any) -> Any:
-        at = frame.f_back if frame is not None and event == "return" else frame
-        if at is not None and at.f_code.co_filename == file:
-            traceback.set_stack_trace([str(at.f_lineno)])
+        at, lines = frame.f_back if frame is not None and event == "return" else frame, ""
+        while at is not None:
+            if at.f_code.co_filename == file:
+                lines += f"{at.f_lineno} "
+            at = at.f_back
+        traceback.set_stack_trace([lines])
         return looked
 
     def entered(frame: FrameType, event: str, value: Any) -> Any:
@@ -388,7 +392,8 @@ def _subtracted(a: Any, b: Any, alpha: Any = 1) -> Any:
 
 def _product_added(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     own = c if beta == 1 else np.multiply(c, beta)
-    return np.add(own, np.multiply(np.matmul(a, b), alpha))
+    product = np.matmul(a, b)
+    return np.add(product if alpha == 1 else np.multiply(product, alpha), own)
 
 
 def _divided(a: Any, b: Any, rounding_mode: Any = None) -> Any:
@@ -577,22 +582,22 @@ def _of_jaxpr(jaxpr: Any, constants: Sequence[Any], given: Sequence[Any]) -> lis
         return np.asarray(one.val) if hasattr(one, "val") else values[one]
 
     for equation in jaxpr.eqns:
-        line, args = _line_in(equation), [*map(known, equation.invars)]
+        lines, args = _lines_in(equation), [*map(known, equation.invars)]
         try:
-            _at(line, args)
+            _at(lines, args)
             found = [*map(_made, _of_equation(equation, args))]
         except Unsaid as error:
-            found = [_Unmade(_behind(line, str(error)))] * len(equation.outvars)
+            found = [_Unmade(_behind(lines, str(error)))] * len(equation.outvars)
         values.update(zip(equation.outvars, found, strict=True))
     return [known(one) for one in jaxpr.outvars]
 
 
-def _line_in(equation: Any) -> int:
-    """The line of the program that an operation comes from; 0 where none is known."""
+def _lines_in(equation: Any) -> list[int]:
+    """The line of the program that an operation comes from, then those of the calls around it."""
     from jax._src import source_info_util
 
-    frame = source_info_util.user_frame(equation.source_info.traceback)
-    return 0 if frame is None else int(frame.start_line)
+    frames = source_info_util.user_frames(equation.source_info.traceback)
+    return [int(frame.start_line) for frame in frames]
 
 
 def _of_equation(equation: Any, args: list[Any]) -> list[Any]:

@@ -23,7 +23,7 @@ from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST, TRIAL
-from symattn.lifting.recording import Asked, Target, arguments, ran, recorded
+from symattn.lifting.recording import Asked, Target, arguments, parameters, ran, recorded
 from symattn.lifting.tapes import near
 from symattn.verifying.loading import Ended
 from symattn.verifying.subject import canonical_name
@@ -118,11 +118,17 @@ def _lifted(
         argument: tuple(_HEADS.get(size, size) for size in shape)
         for argument, shape in shapes_of(name, listed, said)
     }
+    letters = dict(letters)
+    for parameter, letter, sizes in json.loads(asked_of(run, parameters, target, name)):
+        shapes[parameter] = tuple(sizes)
+        letters.setdefault(parameter, letter)
     listed = [one for shape in shapes.values() for size in shape for one in size.split("*")]
     names = [one for one in dict.fromkeys(listed) if not one.isdigit()]
     if len(names) > len(TRIAL):
         raise SymattnError(f"{name}: {len(names)} sizes are too many; {len(TRIAL)} are the most")
-    first = Asked(target, shapes, dict(zip(names, TRIAL, strict=False)), letters)
+    numbers = [int(one) for one in listed if one.isdigit()]
+    trial = sorted(TRIAL, key=lambda one: any(_is_like(one, number) for number in numbers))
+    first = Asked(target, shapes, dict(zip(names, trial, strict=False)), letters)
     found = json.loads(asked_of(run, recorded, first, name))
     text = "\n".join(found["lines"])
     made = Equations(text).whole
@@ -136,6 +142,11 @@ def _lifted(
         for letter, numbers in steps.items():
             _hold(name, evaluation, letter, numbers, asked)
     return Lifted(name, text, tuple(one.sizes for one in runs))
+
+
+def _is_like(size: int, number: int) -> bool:
+    """Whether a number that is said may be taken for one that is made of a size."""
+    return number % size == 0 or abs(number - size) == 1
 
 
 def _squeezed(value: Any) -> Any:

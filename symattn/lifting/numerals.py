@@ -43,6 +43,9 @@ def written(value: float, sizes: Mapping[str, int]) -> str:
     square = Fraction(value * value).limit_denominator(_MOST_BELOW)
     if math.isclose(math.sqrt(square), value, rel_tol=1e-15):
         return f"sqrt({square})"
+    fourth = Fraction(value**4).limit_denominator(_MOST_BELOW)
+    if math.isclose(float(fourth) ** 0.25, value, rel_tol=1e-15):
+        return f"({fourth})^(1/4)"
     return format(Decimal(repr(value)), "f")
 
 

@@ -631,13 +631,13 @@ def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Any:
         terms, parts, kinds = terms[::-1], parts[::-1], kinds[::-1]
     first = parts[0] if kinds[0][shared] != "i" else parts[0].turned
     second = parts[1] if kinds[1][shared] != "j" else parts[1].turned
-    made = said.product(first, second, ())
-    labels = {x: axis for x, axis in kinds[0].items() | kinds[1].items() if axis in FAMILIES}
+    labels = {x: axis for x, axis in (kinds[0] | kinds[1]).items() if axis in FAMILIES}
     lines = {x: "i" for x in terms[0] if x not in (shared, *labels)}
     lines |= {x: "j" for x in terms[1] if x not in (shared, *labels)}
+    made = said.product(first, second, tuple((labels | lines)[letter] for letter in out))
     for letter in summed:
-        made = Said(f"sum_{labels[letter]}({made.text})")
-    return replace(made, axes=tuple((labels | lines)[letter] for letter in out))
+        made = replace(made, text=f"sum_{labels[letter]}({made.text})", level=ATOM)
+    return made
 
 
 #: The formula of each other function of NumPy's.

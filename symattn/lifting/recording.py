@@ -90,6 +90,50 @@ def arguments(target: Target) -> bytes:
     return json.dumps(found).encode()
 
 
+def parameters(target: Target) -> bytes:
+    """The parameters of a module of PyTorch: the name of each, a letter for it, and its shape."""
+    found = [
+        (name, _letter_of(name), [str(size) for size in one.shape])
+        for name, one in _parameters(function_of(target)).items()
+    ]
+    return json.dumps(found).encode()
+
+
+def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
+    """The parameters of a module of PyTorch, by name; a function has none."""
+    return {} if entry(function) is function else dict(cast(Any, function).named_parameters())
+
+
+def _letter_of(name: str) -> str:
+    """The letter of a parameter: W_q of ``q_proj.weight``, b_q of ``q_proj.bias``."""
+    *_, owner, last = ("", *name.split("."))
+    stem, _, kind = last.rpartition("_") if last not in _KINDS else (owner, "", last)
+    stem = stem.removesuffix("_proj").removesuffix("_linear")
+    return f"{_KINDS[kind]}_{stem}" if kind in _KINDS and stem else last
+
+
+#: The letters of what a layer of PyTorch's has.
+_KINDS: Mapping[str, str] = {"weight": "W", "bias": "b"}
+
+
+def _whole(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; that of a module takes its parameters as arguments, too, by their names."""
+    names = _parameters(function)
+    if not names:
+        return function
+
+    def called(**given: Any) -> Any:
+        import torch
+
+        module = cast(torch.nn.Module, function)
+        own = {name: given.pop(name) for name in names}
+        for name, one in module.named_buffers():
+            own[name] = one.double() if one.is_floating_point() else one
+        return torch.func.functional_call(module, own, (), given)
+
+    return called
+
+
 def whole_numbers(target: Target) -> bytes:
     """The largest whole number that a function may use: in code, defaults, attributes, around it.
 
@@ -162,7 +206,7 @@ def ran(asked: Asked) -> bytes:
     with quiet(), warnings.catch_warnings(), in_doubles(library):
         warnings.simplefilter("ignore")
         given = {name: converted(one, library, "float64") for name, one in asked.drawn().items()}
-        result = _called(asked.function, given)
+        result = _called(_whole(asked.function), given)
     return json.dumps(_numbers(result)).encode()
 
 
@@ -179,8 +223,8 @@ def recorded(asked: Asked) -> bytes:
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if by_graph is not None:
-            result = _called(partial(by_graph, function, [], given, run.file), {})
-            steps.at(0)
+            result = _called(partial(by_graph, _whole(function), [], given, run.file), {})
+            steps.at(())
         else:
             with steps.watching():
                 result = _called(function, given)
@@ -226,19 +270,21 @@ def file_of(function: Callable[..., Any]) -> str:
     return codes[0][0].co_filename
 
 
-def _statements(file: str) -> dict[int, tuple[int, str]]:
-    """The variable that each line of a file gives its value, and the line at which that begins."""
+def _statements(file: str) -> dict[int, tuple[int, tuple[str, ...]]]:
+    """The variables to which each line of a file gives values, and where that begins."""
     try:
         tree = ast.parse(Path(file).read_text("utf-8"))
     except (OSError, SyntaxError, ValueError):
         return {}
     found = {}
     for node in ast.walk(tree):
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        kinds = ast.Assign | ast.AnnAssign | ast.AugAssign
-        if isinstance(node, kinds) and len(targets) == 1 and isinstance(targets[0], ast.Name):
-            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                found[line] = (node.lineno, targets[0].id)
+        if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            continue
+        target = node.targets[-1] if isinstance(node, ast.Assign) else node.target
+        names = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+        said = tuple(one.id for one in names if isinstance(one, ast.Name))
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+            found[line] = (node.lineno, said if len(said) == len(names) else ())
     return found
 
 
@@ -259,9 +305,11 @@ class _Steps:
         #: The arrays that have a letter, which are kept so that no other takes their place.
         self.known = {id(one): (one, one._version) for one in given}
         self.numbers: dict[str, Any] = {}
-        #: Of each line that gives a variable its value, where that begins, and the name.
+        #: Of each line that gives variables their values, where that begins, and the names.
         self.statements = _statements(run.file)
-        self.statement, self.last = (0, ""), cast(Recorded | None, None)
+        #: Those of the line that is run, and what it has made and not used itself.
+        self.statement: tuple[int, tuple[str, ...]] = (0, ())
+        self.made_here: list[Recorded] = []
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -273,17 +321,25 @@ class _Steps:
         finally:
             sys.settrace(previous)
 
-    def at(self, line: int) -> None:
-        """A line begins in a graph of the program; what the one before has made gets its name."""
-        statement = self.statements.get(line, (line, ""))
-        if statement != self.statement and self.last is not None and self.statement[1]:
-            self._named(self.statement[1], self.last)
-            self.last = None
+    def at(self, lines: Sequence[int], used: Sequence[Recorded] = ()) -> None:
+        """A line begins in a graph of the program; what the one before has made gets its name.
+
+        `lines` are those of the calls around it, too; `used` is what the operation is given.
+        """
+        known = [self.statements[line] for line in lines if line in self.statements]
+        statement = known[0] if known else (0, ())
+        if statement != self.statement:
+            names = self.statement[1]
+            if names and len(self.made_here) >= len(names):
+                for name, array in zip(names, self.made_here[-len(names) :], strict=True):
+                    self._named(name, array)
+            self.made_here = []
+        self.made_here = [one for one in self.made_here if not any(one is x for x in used)]
         self.statement = statement
 
     def made(self, array: Recorded) -> None:
         """What an operation of this line has made."""
-        self.last = array
+        self.made_here.append(array)
 
     def entered(self, frame: FrameType, event: str, value: Any) -> Any:
         """Follow the functions of the program's own file."""

@@ -168,11 +168,9 @@ class _View:
         """Rows or columns from … to …, where these are not all."""
         if length == size or not along:
             return made
-        ends = [
-            self.sizes.number(place).text if place not in (0, size) else ""
-            for place in (start, start + length)
-        ]
-        span = f"{ends[0]} + 1:{ends[1]}" if ends[0] else f":{ends[1]}"
+        said = [self.sizes.number(place).text for place in (start, start + length)]
+        first = str(start + 1) if said[0] == str(start) else f"{said[0]} + 1"
+        span = f"{first if start else ''}:{said[1] if start + length < size else ''}"
         where = f":, {span}" if along == "j" else f"{span}, :"
         return replace(made, text=f"{made.within(ATOM)}[{where}]", level=ATOM)
 
