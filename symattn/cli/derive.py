@@ -74,6 +74,10 @@ def _chunks(text: str | None) -> int | list[int] | None:
     return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
 
 
+#: A size of an argument: a name, or a number.
+_SIZE = r"(?:[A-Za-z]\w*|[1-9]\d{0,3})"
+
+
 def _shaped(
     context: click.Context, option: click.Parameter, value: tuple[str, ...]
 ) -> dict[str, tuple[str, ...]]:
@@ -82,8 +86,10 @@ def _shaped(
     for text in value:
         name, sign, sizes = text.partition("=")
         listed = tuple(size.strip() for size in sizes.split(","))
-        if not sign or not all(re.fullmatch(r"[A-Za-z]\w*|[1-9]\d{0,2}", one) for one in listed):
-            raise click.BadParameter("write ARGUMENT=ROWS,COLUMNS, as in Q=n,d_k", context, option)
+        if not sign or not all(re.fullmatch(rf"{_SIZE}(\*{_SIZE})*", one) for one in listed):
+            raise click.BadParameter(
+                "write ARGUMENT=ROWS,COLUMNS, as in Q=n,d_k or Q=n,h*d_k", context, option
+            )
         if found.setdefault(name.strip(), listed) != listed:
             raise click.BadParameter(f"{name.strip()} is given two shapes", context, option)
     return found
@@ -122,7 +128,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "symattn derive mine.toml --format html -o page.html": "A page to read and to change.",
         "symattn derive rotary --tokens 3 --d-k 4": "A variant on small whole numbers.",
         'symattn derive "softmax(Q K^T / sqrt(d_k)) V"': "An attention of your own, in equations.",
-        "symattn derive mine.py:attention": "What a function of NumPy computes.",
+        "symattn derive mine.py:attention": "What a function of NumPy, PyTorch or JAX computes.",
         "symattn derive causal --symbolic --gradient Q,K,V --steps dQ,dK,dV": "The backward pass, "
         "in symbols.",
     },

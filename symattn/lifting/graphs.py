@@ -303,8 +303,7 @@ def _followed(graph: Any, given: Sequence[Any]) -> Any:
         elif node.op == "output":
             return [_needed(_array(one)) for one in args[0]]
         elif node.target is operator.getitem:
-            _at(_lines_of(node), args[0])
-            values[node] = _made(_needed(args[0])[args[1]])
+            values[node] = _needed(args[0])[args[1]]
         elif not _holds((args, *more.values())):
             values[node] = node.target(*args, **more)
         else:

@@ -23,7 +23,15 @@ from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST, TRIAL
-from symattn.lifting.recording import Asked, Target, arguments, parameters, ran, recorded
+from symattn.lifting.recording import (
+    Asked,
+    Target,
+    arguments,
+    libraries,
+    parameters,
+    ran,
+    recorded,
+)
 from symattn.lifting.tapes import near
 from symattn.verifying.loading import Ended
 from symattn.verifying.subject import canonical_name
@@ -67,7 +75,7 @@ def lift(
     seconds: float | None = LIMITS.derived,
     memory: int | None = 4096,
 ) -> Lifted:
-    """The equations of a function of NumPy, or of one of a file, ``"module.py:function"``.
+    """The equations of a function, or of one of a file, ``"module.py:function"``.
 
     The function is run; one of a file in a process of its own, within so many `seconds` and MiB of
     `memory`. `shapes` are those of its arguments, ``{"Q": ("n", "d_k")}``, where neither its
@@ -129,10 +137,21 @@ def _lifted(
     numbers = [int(one) for one in listed if one.isdigit()]
     trial = sorted(TRIAL, key=lambda one: any(_is_like(one, number) for number in numbers))
     first = Asked(target, shapes, dict(zip(names, trial, strict=False)), letters)
+    refused = []
+    for library in json.loads(asked_of(run, libraries, target, name)):
+        try:
+            return _held(run, name, replace(first, library=library))
+        except (Ended, SymattnError) as error:
+            refused.append(error)
+    raise refused[0]
+
+
+def _held(run: Run, name: str, first: Asked) -> Lifted:
+    """What a function computes of a library's arrays, held against its own numbers."""
     found = json.loads(asked_of(run, recorded, first, name))
     text = "\n".join(found["lines"])
     made = Equations(text).whole
-    others = (dict(zip(names, one, strict=False)) for one in _OTHERS)
+    others = (dict(zip(first.sizes, one, strict=False)) for one in _OTHERS)
     runs = [first, *(replace(first, sizes=sizes, seed=1) for sizes in others)]
     for asked in runs:
         given = {found["letters"][x]: _squeezed(value) for x, value in asked.drawn().items()}

@@ -52,6 +52,8 @@ class Asked:
     #: Letters of arguments that are not their names.
     letters: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
+    #: Of which library its arrays are.
+    library: str = "numpy"
 
     def drawn(self) -> dict[str, npt.NDArray[np.float64]]:
         """Numbers for each argument; the same whoever asks."""
@@ -88,6 +90,11 @@ def arguments(target: Target) -> bytes:
         for one in listed
     ]
     return json.dumps(found).encode()
+
+
+def libraries(target: Target) -> bytes:
+    """The libraries of whose arrays a function may be, the most likely one first."""
+    return json.dumps([x for x in libraries_of(function_of(target)) if x != "lists"]).encode()
 
 
 def parameters(target: Target) -> bytes:
@@ -202,10 +209,10 @@ def _annotation(annotation: Any) -> str:
 
 def ran(asked: Asked) -> bytes:
     """What a function returns of plain arrays: its numbers, as a list of lists."""
-    library = _library_of(asked.function)
-    with quiet(), warnings.catch_warnings(), in_doubles(library):
+    with quiet(), warnings.catch_warnings(), in_doubles(asked.library):
         warnings.simplefilter("ignore")
-        given = {name: converted(one, library, "float64") for name, one in asked.drawn().items()}
+        drawn = asked.drawn().items()
+        given = {name: converted(one, asked.library, "float64") for name, one in drawn}
         result = _called(_whole(asked.function), given)
     return json.dumps(_numbers(result)).encode()
 
@@ -219,7 +226,7 @@ def recorded(asked: Asked) -> bytes:
         letter = run.letter(asked.letters.get(name, name))
         given[name] = recorded_input(numbers, letter, run)
     steps = run.program = _Steps(run, list(given.values()))
-    by_graph = _GRAPHS.get(_library_of(function))
+    by_graph = _GRAPHS.get(asked.library)
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if by_graph is not None:
@@ -290,11 +297,6 @@ def _statements(file: str) -> dict[int, tuple[int, tuple[str, ...]]]:
 
 #: How functions of libraries are run that make graphs of them.
 _GRAPHS: Mapping[str, Callable[..., Any]] = {"torch": of_torch, "jax": of_jax}
-
-
-def _library_of(function: Callable[..., Any]) -> str:
-    """The library of which a function is."""
-    return next(iter(libraries_of(function)), "numpy")
 
 
 class _Steps:

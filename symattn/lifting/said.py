@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,6 +26,10 @@ OF_ENTRIES: Mapping[str, str] = {
     "cos": "cos",
     "sin": "sin",
 }
+
+
+#: The exponentials of scores, from which the largest of each row is subtracted.
+_SHIFTED = re.compile(r"exp\((.*) - rowmax\(\1\)\)")
 
 
 class Unsaid(SymattnError):
@@ -117,8 +122,11 @@ def added(one: Said, other: Said, sign: str) -> Said:
 
 
 def divided(one: Said, other: Said) -> Said:
-    """A quotient: by a number, a column, a row, or entry by entry."""
+    """A quotient: by a number, a column, a row, or entry by entry; a softmax by its name."""
     one, other, axes = aligned(one, other)
+    scores = _SHIFTED.fullmatch(one.text)
+    if scores and other.text == f"rowsum({one.text})":
+        return Said(f"softmax({scores[1]})", ATOM, axes)
     return Said(f"{one.within(PRODUCT)} / {other.within(ATOM)}", PRODUCT, axes)
 
 

@@ -36,3 +36,12 @@ def vmapped(Q, K, V):
 
 def scaled_by_the_tokens(q, k, v):
     return jax.nn.softmax(q @ k.T / jnp.sqrt(k.shape[0]), axis=-1) @ v
+
+
+def of_heads(q, k, v):
+    def one(q, k, v):
+        scores = q @ k.T / jnp.sqrt(q.shape[-1])
+        weights = jax.nn.softmax(scores)
+        return weights @ v
+
+    return jax.vmap(one)(q, k, v)

@@ -95,3 +95,32 @@ def taking_out(Q, K, V):
     if s.max().item() > 1e6:
         s = s / 2
     return s @ V
+
+
+def of_heads(x, W_q, W_k, W_v, W_o, heads=2):
+    n = len(x)
+    q = (x @ W_q).reshape(n, heads, -1).transpose(1, 0, 2)
+    k = (x @ W_k).reshape(n, heads, -1).transpose(1, 0, 2)
+    v = (x @ W_v).reshape(n, heads, -1).transpose(1, 0, 2)
+    weights = softmax(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]))
+    joined = (weights @ v).transpose(1, 0, 2).reshape(n, -1)
+    return joined @ W_o
+
+
+def of_groups(q, k, v):
+    share = len(q) // len(k)
+    keys, values = np.repeat(k, share, axis=0), np.repeat(v, share, axis=0)
+    a = np.einsum("hnd,hmd->hnm", q, keys)
+    a = softmax(np.where(np.tri(*a.shape[1:], dtype=bool), a, -np.inf))
+    return np.einsum("hnm,hmd->nhd", a, values).reshape(q.shape[1], -1)
+
+
+def of_one_matrix(x, W):
+    qkv = (x @ W).reshape(len(x), 3, 2, -1).transpose(1, 2, 0, 3)
+    q, k, v = qkv
+    return softmax(q @ k.swapaxes(1, 2)) @ v
+
+
+def of_heads_in_a_wrong_order(x, W):
+    q = (x @ W).reshape(len(x), 2, -1)
+    return q.transpose(0, 2, 1).reshape(len(x), -1)

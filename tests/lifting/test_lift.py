@@ -11,6 +11,8 @@ import pytest
 import symattn
 from symattn.errors import SymattnError
 from symattn.lifting.lift import lift
+from tests import ROOT
+from tests.extras import package
 from tests.lifting import programs
 
 _DRAW = np.random.default_rng(5)
@@ -74,6 +76,114 @@ def test_equations_give_the_numbers_of_the_function() -> None:
     q, k, v = (_DRAW.normal(size=(4, 4)) for _ in range(3))
     values = lift(programs.causal).equations.whole.evaluate(q=q, k=k, v=v)
     assert np.allclose(values.array("output"), _FUNCTION(q, k, v))
+
+
+_WIDE = "2*d_k"
+
+
+def steps_of(text: str) -> list[str]:
+    return [line for line in text.splitlines() if " = " in line]
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "steps"),
+    [
+        (
+            programs.of_heads,
+            {"x": ("n", "d"), **dict.fromkeys(("W_q", "W_k", "W_v"), ("d", _WIDE))},
+            [
+                "n_h = 2",
+                "q[h] = (x W_q)[:, (h-1)*d_k + 1 : h*d_k]",
+                "k[h] = (x W_k)[:, (h-1)*d_k + 1 : h*d_k]",
+                "v[h] = (x W_v)[:, (h-1)*d_k + 1 : h*d_k]",
+                "x_2[h] = q[h] k[h]^T / sqrt(d_k)",
+                "e_1[h] = exp(x_2[h] - rowmax(x_2[h]))",
+                "weights[h] = e_1[h] / rowsum(e_1[h])",
+                "joined = concat_h(weights[h] v[h])",
+                "output = joined W_o",
+            ],
+        ),
+        (
+            programs.of_groups,
+            {"q": ("4", "n", "d_k"), "k": ("2", "m", "d_k"), "v": ("2", "m", "d_v")},
+            [
+                "n_h = 4",
+                "n_g = 2",
+                "keys[h] = k[group(h)]",
+                "values[h] = v[group(h)]",
+                "a[h] = q[h] keys[h]^T",
+                "M[i,j] = 0 if j <= i else -inf",
+                "x[h] = a[h] + M",
+                "e_1[h] = exp(x[h] - rowmax(x[h]))",
+                "a_2[h] = e_1[h] / rowsum(e_1[h])",
+                "output = concat_h(a_2[h] values[h])",
+            ],
+        ),
+        (
+            programs.of_one_matrix,
+            {"x": ("n", "d"), "W": ("d", "6*d_k")},
+            [
+                "n_h = 2",
+                "q[h] = (x W)[:, :2*d_k][:, (h-1)*d_k + 1 : h*d_k]",
+                "k[h] = (x W)[:, 2*d_k + 1:4*d_k][:, (h-1)*d_k + 1 : h*d_k]",
+                "v[h] = (x W)[:, 4*d_k + 1:][:, (h-1)*d_k + 1 : h*d_k]",
+                "x_2[h] = q[h] k[h]^T",
+                "e_1[h] = exp(x_2[h] - rowmax(x_2[h]))",
+                "output[h] = e_1[h] / rowsum(e_1[h]) v[h]",
+            ],
+        ),
+    ],
+)
+def test_heads_are_cut_apart_and_joined(
+    function: Callable[..., Any], shapes: dict[str, tuple[str, ...]], steps: list[str]
+) -> None:
+    if function is programs.of_heads:
+        shapes = {**shapes, "W_o": (_WIDE, "d_out")}
+    assert steps_of(lift(function, shapes).text) == steps
+
+
+def test_a_module_is_read_with_its_parameters() -> None:
+    package("torch")
+    lifted = lift(f"{ROOT}/tests/lifting/torched.py:layer", {"x": ("1", "n", "6")})
+    assert lifted.text.splitlines() == [
+        "n_h = 2",
+        "x : n × 6",
+        "W_qkv : 18 × 6",
+        "W_out : 6 × 6",
+        "b_out : 1 × 6",
+        "q[h] = (x W_qkv^T)[:, :6][:, (h-1)*3 + 1 : h*3]",
+        "k[h] = (x W_qkv^T)[:, 7:12][:, (h-1)*3 + 1 : h*3]",
+        "v[h] = (x W_qkv^T)[:, 13:][:, (h-1)*3 + 1 : h*3]",
+        "scores[h] = q[h] k[h]^T / sqrt(3)",
+        "y = concat_h(softmax(scores[h]) v[h])",
+        "output = y W_out^T + b_out",
+    ]
+
+
+def test_a_function_of_pytorch_is_read() -> None:
+    package("torch")
+    assert steps_of(lift(f"{ROOT}/tests/lifting/torched.py:causal_by_filling").text) == [
+        "s = q k^T / sqrt(d_k)",
+        "M[i,j] = 0 if j <= i else -inf",
+        "output = softmax(s + M) v",
+    ]
+    with pytest.raises(SymattnError, match=r"line \d+: sort of PyTorch is not known here"):
+        lift(f"{ROOT}/tests/lifting/torched.py:sorted_scores")
+
+
+def test_a_function_of_jax_is_read() -> None:
+    package("jax")
+    shapes = {"q": ("h", "n", "d_k"), "k": ("h", "m", "d_k"), "v": ("h", "m", "d_v")}
+    assert steps_of(lift(f"{ROOT}/tests/lifting/jaxed.py:of_heads", shapes).text) == [
+        "scores[h] = q[h] k[h]^T / sqrt(d_k)",
+        "weights[h] = softmax(scores[h])",
+        "output[h] = weights[h] v[h]",
+    ]
+
+
+def test_heads_behind_their_columns_are_refused() -> None:
+    with pytest.raises(SymattnError, match="heads go before their columns"):
+        lift(programs.of_heads_in_a_wrong_order, {"x": ("n", "d"), "W": ("d", _WIDE)})
 
 
 @pytest.mark.parametrize(
