@@ -154,7 +154,11 @@ def _held(run: Run, name: str, first: Asked) -> Lifted:
     others = (dict(zip(first.sizes, one, strict=False)) for one in _OTHERS)
     runs = [first, *(replace(first, sizes=sizes, seed=1) for sizes in others)]
     for asked in runs:
-        given = {found["letters"][x]: _squeezed(value) for x, value in asked.drawn().items()}
+        given = {
+            found["letters"][x]: _squeezed(value)
+            for x, value in asked.drawn().items()
+            if x in found["letters"]
+        }
         evaluation = made.evaluate(**given)
         own = json.loads(asked_of(run, ran, asked, name))
         steps = {made.steps[-1].letter: own, **(found["numbers"] if asked is first else {})}
@@ -201,7 +205,7 @@ def shapes_of(
         else:
             raise SymattnError(
                 f"{name}: the shape of {quote(argument)} is not known; say it, as in --shape "
-                f"{argument}=n,d"
+                f"{argument}=n,d, or {argument}=2 for a whole number"
             )
 
 

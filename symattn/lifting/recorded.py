@@ -472,14 +472,20 @@ def _power(run: Recording, one: Any, exponent: Any) -> Said:
     return said.power(one.said, float(np.asarray(exponent).flat[0]))
 
 
-def _largest(run: Recording, one: Any, other: Any) -> Said:
-    if isinstance(other, Recorded):
-        one, other = other, one
-    if _is_number(other) and np.all(np.isneginf(other)):
-        return one.said  # type: ignore[no-any-return]
-    if isinstance(other, Recorded) or not _is_number(other) or np.any(np.asarray(other) != 0):
-        raise Unsaid("the larger of two; that of a number and 0 has a formula")
-    return called("relu", one.said)
+def _extreme(name: str) -> Callable[..., Said]:
+    """The larger or the smaller of two, entry by entry; than −∞ every number is larger."""
+
+    def made(run: Recording, one: Any, other: Any) -> Said:
+        if not isinstance(one, Recorded):
+            one, other = other, one
+        if _is_number(other) and name == "max" and np.max(other) <= 0:
+            numbers = np.max(other)
+            if np.isneginf(numbers) or numbers == 0:
+                return called("relu", one.said) if numbers == 0 else one.said
+        first, second, axes = said.aligned(_said(run, one), _said(run, other))
+        return Said(f"{name}({first.text}, {second.text})", ATOM, axes)
+
+    return made
 
 
 #: The formula of each universal function of two operands, or of one.
@@ -492,7 +498,8 @@ _FORMULAS: Mapping[str, Callable[..., Said]] = {
     "power": _power,
     "square": lambda run, one: said.power(one.said, 2),
     "reciprocal": lambda run, one: said.power(one.said, -1),
-    "maximum": _largest,
+    "maximum": _extreme("max"),
+    "minimum": _extreme("min"),
 }
 
 

@@ -52,8 +52,9 @@ class Asked:
     #: Letters of arguments that are not their names.
     letters: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
-    #: Of which library its arrays are.
+    #: Of which library its arrays are, and the arguments that are whole numbers.
     library: str = "numpy"
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
     def drawn(self) -> dict[str, npt.NDArray[np.float64]]:
         """Numbers for each argument; the same whoever asks."""
@@ -213,7 +214,7 @@ def ran(asked: Asked) -> bytes:
         warnings.simplefilter("ignore")
         drawn = asked.drawn().items()
         given = {name: converted(one, asked.library, "float64") for name, one in drawn}
-        result = _called(_whole(asked.function), given)
+        result = _called(_whole(asked.function), {**given, **asked.numbers})
     return json.dumps(_numbers(result)).encode()
 
 
@@ -226,15 +227,16 @@ def recorded(asked: Asked) -> bytes:
         letter = run.letter(asked.letters.get(name, name))
         given[name] = recorded_input(numbers, letter, run)
     steps = run.program = _Steps(run, list(given.values()))
+    whole = {**given, **asked.numbers}
     by_graph = _GRAPHS.get(asked.library)
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if by_graph is not None:
-            result = _called(partial(by_graph, _whole(function), [], given, run.file), {})
+            result = _called(partial(by_graph, _whole(function), [], whole, run.file), {})
             steps.at(())
         else:
             with steps.watching():
-                result = _called(function, given)
+                result = _called(function, whole)
     if isinstance(result, tuple) and result:
         result = result[0]
     if not isinstance(result, Recorded):
