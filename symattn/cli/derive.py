@@ -279,8 +279,9 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 def derive(watch: bool, out: Output, **asked: Any) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant.
 
-    A PROGRAM is a function of NumPy, PyTorch or JAX, mine.py:attention. It is RUN, in a process of its own with
-    limits, and what it computes is derived: derive only code that you would run yourself.
+    A PROGRAM is a function of NumPy, PyTorch or JAX, mine.py:attention. It is RUN, in a process
+    of its own with limits, and what it computes is derived: derive only code that you would run
+    yourself.
     """
     source, destination = asked["source"], out.destination
     if watch:

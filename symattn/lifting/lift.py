@@ -126,6 +126,12 @@ def _lifted(
         argument: tuple(_HEADS.get(size, size) for size in shape)
         for argument, shape in shapes_of(name, listed, said)
     }
+    numbers = {
+        argument: int(shape[0])
+        for argument, shape in shapes.items()
+        if len(shape) == 1 and shape[0].isdigit()
+    }
+    shapes = {argument: shape for argument, shape in shapes.items() if argument not in numbers}
     letters = dict(letters)
     for parameter, letter, sizes in json.loads(asked_of(run, parameters, target, name)):
         shapes[parameter] = tuple(sizes)
@@ -134,9 +140,10 @@ def _lifted(
     names = [one for one in dict.fromkeys(listed) if not one.isdigit()]
     if len(names) > len(TRIAL):
         raise SymattnError(f"{name}: {len(names)} sizes are too many; {len(TRIAL)} are the most")
-    numbers = [int(one) for one in listed if one.isdigit()]
-    trial = sorted(TRIAL, key=lambda one: any(_is_like(one, number) for number in numbers))
-    first = Asked(target, shapes, dict(zip(names, trial, strict=False)), letters)
+    taken = [int(one) for one in listed if one.isdigit()]
+    trial = sorted(TRIAL, key=lambda one: any(_is_like(one, number) for number in taken))
+    sizes = dict(zip(names, trial, strict=False))
+    first = Asked(target, shapes, sizes, letters, numbers=numbers)
     refused = []
     for library in json.loads(asked_of(run, libraries, target, name)):
         try:
@@ -154,11 +161,8 @@ def _held(run: Run, name: str, first: Asked) -> Lifted:
     others = (dict(zip(first.sizes, one, strict=False)) for one in _OTHERS)
     runs = [first, *(replace(first, sizes=sizes, seed=1) for sizes in others)]
     for asked in runs:
-        given = {
-            found["letters"][x]: _squeezed(value)
-            for x, value in asked.drawn().items()
-            if x in found["letters"]
-        }
+        drawn = asked.drawn().items()
+        given = {found["letters"][x]: _squeezed(value) for x, value in drawn}
         evaluation = made.evaluate(**given)
         own = json.loads(asked_of(run, ran, asked, name))
         steps = {made.steps[-1].letter: own, **(found["numbers"] if asked is first else {})}

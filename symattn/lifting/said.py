@@ -133,6 +133,9 @@ def divided(one: Said, other: Said) -> Said:
 def multiplied(one: Said, other: Said, numbers: tuple[bool, bool]) -> Said:
     """A product with a number, or entry by entry; `numbers`: which of the two are numbers."""
     one, other, axes = aligned(one, other)
+    for factor, rest in ((one, other), (other, one)):
+        if factor.text == "1" and not factor.axes:
+            return replace(rest, axes=axes)
     if numbers[1] and not numbers[0]:
         if other.text.startswith("1/"):
             return divided(one, Said(other.text.removeprefix("1/")))
