@@ -78,8 +78,15 @@ def _holds(value: Any) -> bool:
     return isinstance(value, (*_RECORD, _Unmade))
 
 
-def _kept(value: Any) -> Any:
-    """What a row gives, as an array even of one number."""
+def _kept(value: Any, args: Any) -> Any:
+    """What a row gives, as an array even of one number.
+
+    Raises `Unsaid` for numbers that are taken out of arrays that record as wholes.
+    """
+    if any(isinstance(one, Recorded) for one in _all_of(args)) and not all(
+        isinstance(one, Recorded | _Unmade) for one in _all_of(value)
+    ):
+        raise Unsaid("a branch depends on the numbers; a mask of constants has a formula")
     return entries(value) if hasattr(value, "tape") else value
 
 
@@ -329,7 +336,7 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
         if "dtype" in more:
             args = (_as(args[0], more["dtype"]), *args[1:])
         more = {key: value for key, value in more.items() if key not in _LEFT_OUT}
-        return _kept(_OF_TORCH[base](*args, **more))
+        return _kept(_OF_TORCH[base](*args, **more), args)
     except Unsaid as error:
         return _Unmade(_behind(_lines_of(node), str(error)))
 
@@ -624,10 +631,10 @@ def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
         return found if primitive.multiple_results else [found]
     row = _OF_JAX.get(name)
     if row is not None:
-        return [_kept(row(*args, **params))]
+        return [_kept(row(*args, **params), args)]
     if name not in _OF_BOTH:
         raise Unsaid(f"{name} of JAX is not known here")
-    return [_kept(_OF_BOTH[name](*args))]
+    return [_kept(_OF_BOTH[name](*args), args)]
 
 
 def _library_array(value: Any) -> Any:

@@ -101,16 +101,29 @@ def _is_letter(name: str) -> bool:
     return True
 
 
+@dataclass(frozen=True)
+class _View:
+    """Numbers of another array: at places in the one that has a formula, and in the last one."""
+
+    formula: Said
+    whole: tuple[int, ...]
+    places: npt.NDArray[Any]
+    last: Recorded
+    places_in_last: npt.NDArray[Any]
+
+    def said(self, run: Recording) -> Said:
+        """The formula. Raises `Unsaid` where there is none."""
+        try:
+            return viewed(self.formula, self.whole, self.places, run)
+        except Unsaid:  # of the whole at once; it is a view of a view
+            return viewed(self.last.said, self.last.shape, self.places_in_last, run)
+
+
 class Recorded(np.ndarray[Any, Any]):
     """An array with the formula by which it was made, or why it has none."""
 
     run: Recording
-    #: Of this array, or of the one whose numbers it takes from these places.
-    formula: Said | str
-    _whole: tuple[int, ...]
-    _places: npt.NDArray[Any]
-    #: The array that it was made of last, and the places of its numbers in that one.
-    _before: tuple[Recorded, npt.NDArray[Any]] | None
+    formula: Said | _View | str
     _memory: list[int]
     _version: int
 
@@ -131,18 +144,11 @@ class Recorded(np.ndarray[Any, Any]):
             raise Unsaid(self.formula)
         if self._version != self._memory[0]:
             raise Unsaid("an array of which a part was written over")
-        if self._before is None:
-            return self.formula
-        try:
-            return viewed(self.formula, self._whole, self._places, self.run)
-        except Unsaid:  # of the whole at once; it is a view of a view
-            one, places = self._before
-            return viewed(one.said, one.shape, places, self.run)
+        return self.formula if isinstance(self.formula, Said) else self.formula.said(self.run)
 
     def is_made(self, formula: Said) -> None:
         """Say by which formula it was made, as it is now."""
-        self.formula, self._version, self._whole = formula, self._memory[0], self.shape
-        self._places, self._before = np.arange(self.size).reshape(self.shape), None
+        self.formula, self._version = formula, self._memory[0]
 
     def known(self, formula: Callable[[], Said]) -> Recorded:
         """Itself, with the formula, or with the line at which there is none."""
@@ -166,11 +172,14 @@ class Recorded(np.ndarray[Any, Any]):
 
     def _at(self, numbers: Any, places: Any) -> Recorded:
         """An array of these numbers, which come from these places."""
-        made = np.asarray(numbers).view(Recorded)
-        made.run, made.formula, places = self.run, self.formula, np.asarray(places)
-        if isinstance(self.formula, Said):
-            made._whole, made._places = self._whole, self._places.flat[places]
-            made._before = (self, places)
+        made, places = _recorded(numbers, self.run), np.asarray(places)
+        match self.formula:
+            case Said():
+                made.formula = _View(self.formula, self.shape, places, self, places)
+            case _View(formula, whole, before):
+                made.formula = _View(formula, whole, before.flat[places], self, places)
+            case why:
+                made.formula = why
         if np.shares_memory(numbers, bare(self)):
             made._memory, made._version = self._memory, self._version
         elif self._version != self._memory[0]:
@@ -614,37 +623,53 @@ def _joined(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) -
     return Said(f"[{sign.join(one.text for one in parts)}]", ATOM, axes)
 
 
-def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Any:
+def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Said:
     """``np.einsum`` of two arrays: a product of matrices, of heads each by its own."""
-    if not isinstance(pattern, str) or len(operands) != 2:
-        raise Unsaid(f"np.einsum {quote(str(pattern))}; products of two matrices have a formula")
-    left, _, out = pattern.replace(" ", "").partition("->")
+    left, _, out = str(pattern).replace(" ", "").partition("->")
     terms = left.split(",")
-    parts = [_said(run, one) for one in operands]
-    over = [letter for letter in terms[0] if letter in terms[1] and letter not in out]
-    kinds = [
-        dict(zip(*pair, strict=True))
-        for pair in zip(terms, (one.axes for one in parts), strict=True)
+    refused = Unsaid(f"np.einsum {quote(str(pattern))}; products of two matrices have a formula")
+    if len(operands) != 2 or any(len({*x}) != len(x) for x in (*terms, out)):
+        raise refused
+    factors = [
+        _Factor(*pair) for pair in zip(terms, (_said(run, x) for x in operands), strict=True)
     ]
-    families = {x for kind in kinds for x, axis in kind.items() if axis in FAMILIES}
-    summed = [letter for letter in over if letter in families]
-    rows = [letter for letter in over if letter not in families]
-    wrong = {*terms[0]} & {*terms[1]} - {*over} - families
-    if len(rows) != 1 or wrong or any(len({*x}) != len(x) for x in (*terms, out)):
-        raise Unsaid(f"np.einsum {quote(pattern)}; products of two matrices have a formula")
-    (shared,) = rows
+    families = factors[0].families | factors[1].families
+    both = {*terms[0]} & {*terms[1]}
+    shared = "".join(both - {*out} - {*families})
+    if len(shared) != 1 or both & {*out} - {*families}:
+        raise refused
     free = [letter for letter in out if letter not in families]
     if len(free) > 1 and free[0] in terms[1]:  # the second has the rows of the product
-        terms, parts, kinds = terms[::-1], parts[::-1], kinds[::-1]
-    first = parts[0] if kinds[0][shared] != "i" else parts[0].turned
-    second = parts[1] if kinds[1][shared] != "j" else parts[1].turned
-    labels = {x: axis for x, axis in (kinds[0] | kinds[1]).items() if axis in FAMILIES}
-    lines = {x: "i" for x in terms[0] if x not in (shared, *labels)}
-    lines |= {x: "j" for x in terms[1] if x not in (shared, *labels)}
-    made = said.product(first, second, tuple((labels | lines)[letter] for letter in out))
-    for letter in summed:
+        factors.reverse()
+    one, other = factors[0].along(shared, "j"), factors[1].along(shared, "i")
+    labels = {**one.rest(shared, "i"), **other.rest(shared, "j"), **families}
+    made = said.product(one.said, other.said, tuple(labels[letter] for letter in out))
+    for letter in families.keys() - {*out}:
         made = replace(made, text=f"sum_{labels[letter]}({made.text})", level=ATOM)
     return made
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """What einsum is given: a letter for each axis, and the formula."""
+
+    letters: str
+    said: Said
+
+    @property
+    def families(self) -> dict[str, str]:
+        """The letters of heads, with the index of each."""
+        pairs = zip(self.letters, self.said.axes, strict=True)
+        return {letter: axis for letter, axis in pairs if axis in FAMILIES}
+
+    def along(self, letter: str, axis: str) -> _Factor:
+        """By the formula in which a letter goes along the rows or the columns."""
+        own = self.said.axes[self.letters.index(letter)]
+        return self if own in (axis, "") else replace(self, said=self.said.turned)
+
+    def rest(self, shared: str, axis: str) -> dict[str, str]:
+        """The other letter of a matrix, and what it goes along in the product."""
+        return {x: axis for x in self.letters if x != shared and x not in self.families}
 
 
 #: The formula of each other function of NumPy's.

@@ -135,17 +135,20 @@ class _View:
             return self._part(made, along, start, length, self.shape[axis])
         if len(group) != 2 or widths[1] != 1 or along in (*FAMILIES, "") or group[1].times > 1:
             raise _no_part()
-        (heads, share), width = group, widths[0]
+        if group[0].times > 1:
+            raise Unsaid("heads that are repeated; name each head's matrix before")
+        labels[group[1].axis] = along
+        return self._shared(made, axis, group[0], group[1], labels)
+
+    def _shared(self, made: Said, axis: int, heads: _Step, share: _Step, labels: list[str]) -> Said:
+        """Rows or columns of all heads cut into those of each, or a part of those."""
+        along, start = self.one.axes[axis], self.starts[axis]
+        width = heads.apart // self.apart[axis]
         inner = start % width if share.length < width else 0
-        index = self.sizes.index(heads.count)
+        index = labels[heads.axis] = self.sizes.index(heads.count)
         made = self._part(made, along, start - inner, heads.count * width, self.shape[axis])
         said = self.sizes.number(width).within(ATOM)
-        span = f"({index}-1)*{said} + 1 : {index}*{said}"
-        where = f":, {span}" if along == "j" else f"{span}, :"
-        made = replace(made, text=f"{made.within(ATOM)}[{where}]", level=ATOM)
-        if heads.times > 1:
-            raise Unsaid("heads that are repeated; name each head's matrix before")
-        labels[heads.axis], labels[share.axis] = index, along
+        made = _cut(made, along, f"({index}-1)*{said} + 1 : {index}*{said}")
         return self._part(made, along, inner, share.length, width)
 
     def _heads(
@@ -171,8 +174,13 @@ class _View:
         said = [self.sizes.number(place).text for place in (start, start + length)]
         first = str(start + 1) if said[0] == str(start) else f"{said[0]} + 1"
         span = f"{first if start else ''}:{said[1] if start + length < size else ''}"
-        where = f":, {span}" if along == "j" else f"{span}, :"
-        return replace(made, text=f"{made.within(ATOM)}[{where}]", level=ATOM)
+        return _cut(made, along, span)
+
+
+def _cut(made: Said, along: str, span: str) -> Said:
+    """Rows or columns of a matrix."""
+    where = f":, {span}" if along == "j" else f"{span}, :"
+    return replace(made, text=f"{made.within(ATOM)}[{where}]", level=ATOM)
 
 
 def _steps(places: npt.NDArray[Any]) -> list[_Step]:
