@@ -315,17 +315,17 @@ class _Indices(_Cases):
     def _part(self, value: MatrixExpr, axis: int, part: Part) -> MatrixExpr:
         """Rows (or columns) of a matrix."""
         size = value.shape[axis]
+        count, index = self.sizes.counted.get(id(part)), HEAD  # how many share the lines
+        of_each = None if count is None else self.sizes.size(count)
+        if part.single and isinstance(part.start, Name) and part.start.name in self.indices:
+            of_each, index = size, self.indices[part.start.name]
+        if of_each is not None:
+            return Split(value, index, of_each, axis)
         if part.single:
             assert part.start is not None
-            if isinstance(part.start, Name) and part.start.name in self.indices:
-                index = self.indices[part.start.name]
-                return Split(value, index, size, 1 if axis else 0)
             return Slice(value, self.sizes.written(part.start) - 1, 1, axis)
         if part.start is None and part.stop is None:
             return value
-        if id(part) in self.sizes.counted:  # the columns of one head
-            count = self.sizes.size(self.sizes.counted[id(part)])
-            return Split(value, HEAD, count, axis)
         first = sympy.S.Zero if part.start is None else self.sizes.written(part.start) - 1
         stop = size if part.stop is None else self.sizes.written(part.stop)
         return Slice(value, first, sympy.expand(stop - first), axis)

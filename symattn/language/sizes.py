@@ -7,7 +7,7 @@ letter that is made has the shape of its right side; usual shapes are for inputs
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -274,10 +274,9 @@ class Places(Shapes):
             else:
                 self._index(part.start)
             return self.one
-        if part.start is None and part.stop is None:
-            return whole
-        for index in filter(None, map(self._index_of, (part.start, part.stop))):
-            return self._share(whole, part, index)
+        index = _index_in((part.start, part.stop), self.scope.bound)
+        if index or (part.start is None and part.stop is None):
+            return self._share(whole, part, index) if index else whole
         before = sympy.S.Zero if part.start is None else self.written(part.start) - 1
         stop = None if part.stop is None else self.written(part.stop)
         if before == -1 or (stop is not None and (stop - before).is_nonpositive):
@@ -297,25 +296,15 @@ class Places(Shapes):
             raise Unfit(f"where the part from {before + 1} on ends is not known; say the shape")
         return self.size_of(sympy.expand(known - before))
 
-    def _index_of(self, end: Tree | None) -> str:
-        """The index of a matrix for each that the end of a part asks for; empty for none."""
-        named = (
-            []
-            if end is None
-            else [name for name in self.scope.bound if Name(name) in subtrees(end)]
-        )
-        return named[0] if named else ""
-
     def _share(self, whole: int, part: Part, index: str) -> int:
         """How many columns are one head's, Q[:, (h-1) d_k + 1 : h d_k], of those of all heads."""
         if part.start is not None and part.stop is not None:
             first, last = (self.written(end) for end in (part.start, part.stop))
-            each = _place_of(index)
-            width = last.coeff(each)
-            if last == width * each and sympy.expand(first - last + width) == 1:
-                count = self.counted[id(part)] = self.scope.bound[index]
+            width = last.coeff(_place_of(index))
+            if last == width * _place_of(index) and sympy.expand(first - last + width) == 1:
+                self.counted[id(part)] = self.scope.bound[index]
                 share = self.size_of(width)
-                self.dims.same(whole, self.dims.new(Copies(count, share)))
+                self.dims.same(whole, self.dims.new(Copies(self.scope.bound[index], share)))
                 return share
         raise Unfit(
             f"a part that depends on {index} is one of as many equal ones as there are: write "
@@ -577,6 +566,12 @@ def state_before(part: Part) -> str:
         case Part(start=Apart("+", (Name(index), last)), single=True) if last == _LESS_ONE:
             return index
     return ""
+
+
+def _index_in(ends: Iterable[Tree | None], bound: Iterable[str]) -> str:
+    """The index, of those that are bound, for which a part has an end; empty for none."""
+    within = [part for end in ends if end is not None for part in subtrees(end)]
+    return next((name for name in bound if Name(name) in within), "")
 
 
 def _place_of(index: str) -> sympy.Symbol:

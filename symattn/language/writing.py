@@ -173,12 +173,13 @@ class _Matrices(_Numbers):
         text = self._atom(self.matrix(whole))
         return f"({text})" if "^" in text else text
 
-    def _share(self, width: sympy.Expr) -> str:
+    def _share(self, width: sympy.Expr, axis: sympy.Expr) -> str:
         """Which rows (or columns) of all heads' are one head's: (h-1) d_k + 1 : h d_k."""
         if width == 1:
-            return self.own
+            return f":, {self.own}" if axis == 1 else self.own
         share = self._factor(self.number(width))
-        return f"({self.own}-1) {share} + 1 : {self.own} {share}"
+        span = f"({self.own}-1) {share} + 1 : {self.own} {share}"
+        return f":, {span}" if axis == 1 else f"{span}, :"
 
     def matrix(self, expr: MatrixExpr) -> Written:
         """A matrix expression."""
@@ -192,9 +193,7 @@ class _Matrices(_Numbers):
             case Earlier(matrix=Head(name=letter, head=head)) if head == HEAD:
                 return f"{letter}[{self.own}-1]", _ATOM
             case Split(args=(inner, index, _, axis)) if index == HEAD:
-                share = self._share(expr.shape[int(axis)])
-                behind = "" if share == self.own else ", :"
-                where = f":, {share}" if axis == 1 else f"{share}{behind}"
+                where = self._share(expr.shape[int(axis)], axis)
                 return f"{self._cut(inner)}[{where}]", _ATOM
             case HeadMix(args=(body, member, _, weights, head)) if head == HEAD:
                 return self._mixed(body, member, weights)

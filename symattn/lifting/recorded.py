@@ -146,16 +146,17 @@ class Recorded(np.ndarray[Any, Any]):
             raise Unsaid("an array of which a part was written over")
         return self.formula if isinstance(self.formula, Said) else self.formula.said(self.run)
 
-    def is_made(self, formula: Said) -> None:
-        """Say by which formula it was made, as it is now."""
+    def is_made(self, formula: Said | str) -> None:
+        """Say by which formula it was made, as it is now, or why there is none."""
         self.formula, self._version = formula, self._memory[0]
 
     def known(self, formula: Callable[[], Said]) -> Recorded:
         """Itself, with the formula, or with the line at which there is none."""
         try:
-            self.is_made(formula())
+            made: Said | str = formula()
         except Unsaid as error:
-            self.formula = _placed(self.run, str(error))
+            made = _placed(self.run, str(error))
+        self.is_made(made)
         return self
 
     def moved(self, operation: Callable[[Any], Any]) -> Any:

@@ -337,8 +337,8 @@ class _Steps:
             if names and len(self.made_here) >= len(names):
                 for name, array in zip(names, self.made_here[-len(names) :], strict=True):
                     self._named(name, array)
-            self.made_here = []
-        self.made_here = [one for one in self.made_here if not any(one is x for x in used)]
+            self.made_here.clear()
+        self.made_here[:] = [one for one in self.made_here if not any(one is x for x in used)]
         self.statement = statement
 
     def made(self, array: Recorded) -> None:
