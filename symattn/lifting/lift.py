@@ -146,11 +146,23 @@ def _lifted(
     first = Asked(target, shapes, sizes, letters, numbers=numbers)
     refused = []
     for library in json.loads(asked_of(run, libraries, target, name)):
-        try:
-            return _held(run, name, replace(first, library=library))
-        except (Ended, SymattnError) as error:
-            refused.append(error)
+        for asked in (first, *_of_one_text(first, said)):
+            try:
+                return _held(run, name, replace(asked, library=library))
+            except (Ended, SymattnError) as error:
+                refused.append(error)
     raise refused[0]
+
+
+def _of_one_text(asked: Asked, said: Mapping[str, tuple[str, ...]]) -> Iterator[Asked]:
+    """With as many keys as queries, which some functions need, where nobody said how many."""
+    if {"n", "m"} <= {*asked.sizes} and "m" not in {size for one in said.values() for size in one}:
+        shapes = {
+            name: tuple("n" if size == "m" else size for size in shape)
+            for name, shape in asked.shapes.items()
+        }
+        sizes = {name: size for name, size in asked.sizes.items() if name != "m"}
+        yield replace(asked, shapes=shapes, sizes=sizes)
 
 
 def _held(run: Run, name: str, first: Asked) -> Lifted:
