@@ -22,7 +22,7 @@ from symattn.isolation import Limits, Run, here, within
 from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.numerals import LOWEST, TRIAL
+from symattn.lifting.numerals import AGAIN, LOWEST, TRIAL
 from symattn.lifting.recording import (
     Asked,
     Target,
@@ -141,12 +141,13 @@ def _lifted(
     if len(names) > len(TRIAL):
         raise SymattnError(f"{name}: {len(names)} sizes are too many; {len(TRIAL)} are the most")
     taken = [int(one) for one in listed if one.isdigit()]
-    trial = sorted(TRIAL, key=lambda one: any(_is_like(one, number) for number in taken))
-    sizes = dict(zip(names, trial, strict=False))
-    first = Asked(target, shapes, sizes, letters, numbers=numbers)
+    first, other = (
+        Asked(target, shapes, _unlike(names, trial, taken), letters, numbers=numbers)
+        for trial in (TRIAL, AGAIN)
+    )
     refused = []
     for library in json.loads(asked_of(run, libraries, target, name)):
-        for asked in (first, *_of_one_text(first, said)):
+        for asked in (first, other, *_of_one_text(first, said)):
             try:
                 return _held(run, name, replace(asked, library=library))
             except (Ended, SymattnError) as error:
@@ -170,11 +171,12 @@ def _held(run: Run, name: str, first: Asked) -> Lifted:
     found = json.loads(asked_of(run, recorded, first, name))
     text = "\n".join(found["lines"])
     made = Equations(text).whole
+    asked_for = {one.letter for one in made.inputs}  # a program need not use all that it is given
     others = (dict(zip(first.sizes, one, strict=False)) for one in _OTHERS)
     runs = [first, *(replace(first, sizes=sizes, seed=1) for sizes in others)]
     for asked in runs:
-        drawn = asked.drawn().items()
-        given = {found["letters"][x]: _squeezed(value) for x, value in drawn}
+        drawn = {found["letters"][name]: value for name, value in asked.drawn().items()}
+        given = {name: _squeezed(value) for name, value in drawn.items() if name in asked_for}
         evaluation = made.evaluate(**given)
         own = json.loads(asked_of(run, ran, asked, name))
         steps = {made.steps[-1].letter: own, **(found["numbers"] if asked is first else {})}
@@ -183,9 +185,13 @@ def _held(run: Run, name: str, first: Asked) -> Lifted:
     return Lifted(name, text, tuple(one.sizes for one in runs))
 
 
-def _is_like(size: int, number: int) -> bool:
-    """Whether a number that is said may be taken for one that is made of a size."""
-    return number % size == 0 or abs(number - size) == 1
+def _unlike(names: Sequence[str], trial: Sequence[int], taken: Sequence[int]) -> dict[str, int]:
+    """Sizes by name, first those that no number which is said may be taken for."""
+
+    def is_like(size: int) -> bool:
+        return any(number % size == 0 or abs(number - size) == 1 for number in taken)
+
+    return dict(zip(names, sorted(trial, key=is_like), strict=False))
 
 
 def _squeezed(value: Any) -> Any:
@@ -238,7 +244,7 @@ def _annotated(text: str) -> tuple[str, ...]:
 def _hold(name: str, evaluation: Evaluation, letter: str, numbers: Any, asked: Asked) -> None:
     """Hold a step against the function's own numbers. Raises `SymattnError` where they differ."""
     own, here = np.asarray(numbers, float), np.asarray(evaluation.array(letter), float)
-    own = own.reshape(here.shape) if own.size == here.size else own
+    own = own.reshape(here.shape) if own.squeeze().shape == here.squeeze().shape else own
     sizes = ", ".join(f"{size} = {number}" for size, number in asked.sizes.items())
     if own.shape != here.shape:
         raise SymattnError(f"{name}: at {sizes} it returns another shape than what was recorded")

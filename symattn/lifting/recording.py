@@ -385,8 +385,8 @@ class _Steps:
         formula = result.said
         if any(n > 1 and not axis for n, axis in zip(result.shape, formula.axes, strict=True)):
             raise SymattnError("it returns an array that is repeated along an axis")
-        letter = formula.text.removesuffix(f"[{formula.index}]")
-        if letter not in self.numbers or self.run.lines[-1].split(" = ")[0] != formula.text:
+        last = self.run.lines[-1].split(" = ")[0] if self.numbers else ""
+        if formula.upright is not formula or last != formula.text:
             self._step("output" if "output" not in self.run.letters else "result", result)
 
 

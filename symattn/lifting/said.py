@@ -107,7 +107,7 @@ def of_number(value: float, sizes: Mapping[str, int]) -> Said:
     text = written(value, sizes)
     if text.startswith("-"):
         return Said(text, SUM)
-    return Said(text, PRODUCT if "/" in text and not text.startswith("(") else ATOM)
+    return Said(text, PRODUCT if {*"/*"} & {*text} and not text.startswith("(") else ATOM)
 
 
 def called(name: str, one: Said) -> Said:
