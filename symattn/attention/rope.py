@@ -292,7 +292,7 @@ class Rope:
         width = shape_of(self.b.first("turned_query"))[1]
         if self.kind == "proportional":  # all turn, some of them by an angle of 0
             return width
-        return self.scaling.get("partial_rotary_factor", sympy.S.One) * width
+        return sympy.floor(self.scaling.get("partial_rotary_factor", sympy.S.One) * width)
 
     @property
     def base(self) -> sympy.Expr:
