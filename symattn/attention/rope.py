@@ -281,18 +281,13 @@ class Rope:
 
     @property
     def dims(self) -> sympy.Expr:
-        """How many columns turn: those that are said or listed, or a part of the whole width."""
+        """How many columns turn: those said or listed, or ⌊p d⌋, the part of a configuration."""
         listed = sum(self.sections) or len(self.scaling.get("short_factor", ()))
-        usual = 2 * listed if listed else self.part
-        return size(self.options.get("dims", usual), "Rotary", "dims", 2)
-
-    @property
-    def part(self) -> sympy.Expr:
-        """The part of the width d that a configuration lets turn: p d columns."""
+        part = self.scaling.get("partial_rotary_factor", 1)
+        part = 1 if self.kind == "proportional" else part  # all turn there, some by an angle of 0
         width = shape_of(self.b.first("turned_query"))[1]
-        if self.kind == "proportional":  # all turn, some of them by an angle of 0
-            return width
-        return sympy.floor(self.scaling.get("partial_rotary_factor", sympy.S.One) * width)
+        usual = 2 * listed if listed else sympy.floor(part * width)
+        return size(self.options.get("dims", usual), "Rotary", "dims", 2)
 
     @property
     def base(self) -> sympy.Expr:
