@@ -172,7 +172,7 @@ class Plan(Changed):
             "ids": bool(options.get("position_ids")) or axes > 1,
             "ramp": kind in ("llama3", "yarn"),
             "divisors": kind == "longrope",
-            "scaling": kind != "default",
+            "scaling": kind not in ("default", "axial"),
             "by-length": kind in ("dynamic", "longrope"),
             "proportional": kind == "proportional",
             "axes": axes > 1,

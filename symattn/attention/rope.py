@@ -97,12 +97,13 @@ _KEYS: Mapping[str, Reader] = {
     "ramp": _ramp,
 }
 
-_ALWAYS = ("rope_theta", "mrope_section", "mrope_interleaved")
+_ALWAYS = ("rope_theta", "partial_rotary_factor", "mrope_section", "mrope_interleaved")
 _ATTENTION = ("attention_factor", "factor", "max_position_embeddings")
 
 #: The keys that each type of scaling needs, and those that it may have.
 _TYPES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "default": ((), ()),
+    "axial": ((), ()),
     "linear": (("factor",), ()),
     "proportional": (("partial_rotary_factor",), ("factor",)),
     "dynamic": (("factor", "original_max_position_embeddings"), ()),
@@ -228,6 +229,15 @@ def check(options: Mapping[str, Setting]) -> None:
             "frequencies: they are given, so nothing has a base; leave rope_theta and yarn out",
         ),
         (
+            kind == "axial" and not {"sections", "layout"} <= {*options},
+            "scaling: axial tokens have a row and a column: say sections = [16, 16], how many "
+            "pairs turn along each, and their layout",
+        ),
+        (
+            "dims" in said and "partial_rotary_factor" in scaling and kind != "proportional",
+            "dims: the scaling has partial_rotary_factor; say one of them",
+        ),
+        (
             "dims" in said and "short_factor" in scaling,
             "dims: the lists of factors say how many columns turn; leave dims out",
         ),
@@ -271,9 +281,12 @@ class Rope:
 
     @property
     def dims(self) -> sympy.Expr:
-        """How many columns turn."""
+        """How many columns turn: those said or listed, or ⌊p d⌋, the part of a configuration."""
         listed = sum(self.sections) or len(self.scaling.get("short_factor", ()))
-        usual = 2 * listed if listed else shape_of(self.b.first("turned_query"))[1]
+        part = self.scaling.get("partial_rotary_factor", 1)
+        part = 1 if self.kind == "proportional" else part  # all turn there, some by an angle of 0
+        width = shape_of(self.b.first("turned_query"))[1]
+        usual = 2 * listed if listed else sympy.floor(part * width)
         return size(self.options.get("dims", usual), "Rotary", "dims", 2)
 
     @property

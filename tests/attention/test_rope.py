@@ -105,6 +105,24 @@ def test_scaled_frequencies_are_those_of_their_source(name: str) -> None:
     np.testing.assert_allclose(evaluation["Q_rotated"].array, pairs.view(float), atol=1e-11)
 
 
+@pytest.mark.parametrize("kind", [{}, {"rope_type": "linear", "factor": 4}])
+def test_a_configuration_says_which_part_of_the_columns_turns(kind: Options) -> None:
+    q, k = np.random.default_rng(7).integers(-4, 5, (2, TOKENS, 8)).astype(float)
+    options = {"pairing": "half", "scaling": kind | {"partial_rotary_factor": 0.5}}
+    turned = derived(options).evaluate(Q=q, K=k, V=k)["Q_rotated"].array
+    wanted, _ = frequencies(4, 10000, kind, TOKENS)
+    turns = np.exp(1j * np.outer(np.arange(TOKENS), wanted))
+    pairs = (q[:, :2] + 1j * q[:, 2:4]) * turns
+    np.testing.assert_allclose(turned, np.hstack([pairs.real, pairs.imag, q[:, 4:]]), atol=1e-12)
+
+
+def test_an_axial_configuration_is_its_sections_in_their_layout() -> None:
+    said: Options = {"sections": [2, 2], "layout": "restarted"}
+    axial = derived(said | {"scaling": {"rope_type": "axial", "rope_theta": 100}})
+    assert axial.steps == derived(said | {"base": 100}).steps
+    assert axial.steps != derived(said | {"base": 10}).steps
+
+
 def test_digits_of_a_scaled_rotation_are_proven() -> None:
     """Thirty digits of Llama 3's middle band and of its rotation, against mpmath."""
     q = [["1", "2", "0", "1"], ["1/3", "1", "2", "-1"]]
@@ -242,6 +260,9 @@ REFUSED: list[tuple[Options, str]] = [
         "needs factor, or",
     ),
     ({"scaling": SCALINGS["proportional"] | {"partial_rotary_factor": 2}}, "1 at most"),
+    ({"scaling": {"partial_rotary_factor": 0.5}, "dims": 4}, "say one of them"),
+    ({"scaling": {"rope_type": "axial"}}, "say sections = "),
+    ({"scaling": {"rope_type": "axial"}, "sections": [2, 2]}, "and their layout"),
     ({"scaling": SCALINGS["longrope, long"] | {"long_factor": [1]}}, "of one length"),
     ({"scaling": SCALINGS["longrope, long"], "dims": 8}, "leave dims out"),
     ({"scaling": SCALINGS["linear of a base"], "base": 3}, "say one of them"),
