@@ -24,7 +24,7 @@ from symattn.lifting.lift import asked_of, lift, running, shapes_of
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import TRIAL
 from symattn.lifting.precise import Program
-from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven, Verdict, is_for_all
+from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven, Verdict, only_at_sizes
 from symattn.lifting.recording import Target, arguments
 from symattn.lifting.tapes import hold_terms, named, near
 from symattn.lifting.taping import taped
@@ -154,15 +154,15 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven) -> Proven:
         _hold_entries(pair, small)
     except SymattnError as error:
         return replace(common, reason=str(error))
-    common = replace(common, reason=ROUNDED if tried.rounds else "")
-    everywhere = tried.everywhere
-    if everywhere and all(is_for_all(x.run, x.target, x.function.name) for x in _both(pair)):
-        equality = _for_all(pair, numbers)
-        if equality is not None:
+    reason = ROUNDED if tried.rounds else ""
+    equality = _for_all(pair, numbers) if tried.everywhere else None
+    if equality is not None:
+        reason = next(filter(None, map(only_at_sizes, _both(pair))), "")
+        if not reason:
             return replace(common, verdict="equal for all sizes", equality=equality)
     chosen = {*small} - {*pair.said}
     which: Verdict = "equal at the sizes tried" if chosen else "equal at the sizes given"
-    return replace(common, verdict=which, sizes=small)
+    return replace(common, verdict=which, sizes=small, reason=reason)
 
 
 @dataclass(frozen=True)

@@ -23,15 +23,16 @@ from symattn.algebra.equality import Equality, equal
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, of_rows
 from symattn.budget import Spent
 from symattn.errors import SymattnError
-from symattn.isolation import Limits, Run
+from symattn.isolation import Limits
 from symattn.lifting import terms
 from symattn.lifting.lift import asked_of, lift, running
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.precise import Program
-from symattn.lifting.recording import Target, whole_numbers
+from symattn.lifting.recording import Target
 from symattn.lifting.tapes import hold_terms, named
 from symattn.lifting.taping import taped
 from symattn.lifting.terms import Term, Unknown, term
+from symattn.lifting.uniform import varying
 from symattn.marking.computed import ComputedMarker
 from symattn.status import Status
 from symattn.verifying.calling import here
@@ -173,13 +174,15 @@ def _proven(
         shown = _at_sizes(program, subject, _sizes(subject, said), said)
     except SymattnError as error:
         return replace(common, reason=str(error))
-    if found.agrees and is_for_all(program.run, program.target, subject.name):
-        equality = _for_all(program, subject)
-        if equality:
+    reason = ROUNDED if differs else ""
+    equality = _for_all(program, subject) if found.agrees else None
+    if equality:
+        reason = only_at_sizes(program)
+        if not reason:
             return replace(common, verdict="equal for all sizes", equality=equality)
     chosen = {*shown} - {*said}
     which: Verdict = "equal at the sizes tried" if chosen else "equal at the sizes given"
-    return replace(common, verdict=which, sizes=shown, reason=ROUNDED if differs else "")
+    return replace(common, verdict=which, sizes=shown, reason=reason)
 
 
 def _differs(program: Program, shown: Outcome) -> bool:
@@ -209,13 +212,10 @@ def _real() -> Iterator[Property]:
 # ---- for all sizes ---------------------------------------------------------------------------
 
 
-def is_for_all(run: Run, target: Target, name: str) -> bool:
-    """Whether no number in a program is as large as a number of tokens that was not tried.
-
-    Up to 133 tokens were; a block of 8 times 8 is one of 64.
-    """
-    most = json.loads(asked_of(run, whole_numbers, target, name))
-    return bool(most <= LIMITS.whole)
+def only_at_sizes(program: Program) -> str:
+    """Why a program may do something else at other sizes; "" where its source shows it not."""
+    why = json.loads(asked_of(program.run, varying, program.target, program.function.name))
+    return f"It is not said of all sizes: {why}." if why else ""
 
 
 def _for_all(program: Program, subject: Subject) -> Equality | None:

@@ -104,7 +104,7 @@ def _at(failed: Outcome, sizes: Mapping[str, int]) -> Outcome | None:
                 found = tried(failed.subject, replace(item, seed=seed), sizes)
             except SymattnError:
                 return None
-            if found.kind == failed.kind:
+            if _is_alike(found, failed):
                 return replace(found, item=failed.item)
     return None
 
@@ -117,4 +117,9 @@ def _on(best: Outcome, numbers: Mapping[str, Array]) -> Outcome | None:
         found = tried_on(best.subject, best.item, derivation, numbers)
     except SymattnError:
         return None
-    return found if found.kind == best.kind else None
+    return found if _is_alike(found, best) else None
+
+
+def _is_alike(one: Outcome, other: Outcome) -> bool:
+    """Whether two failures are of one kind: NaN may have another cause than a wrong number."""
+    return one.kind == other.kind and one.is_finite == other.is_finite

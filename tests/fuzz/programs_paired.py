@@ -78,12 +78,19 @@ def is_same(one: Callable[..., Any], other: Callable[..., Any], *sizes: int) -> 
     n, m, d, w = sizes
     draw = np.random.default_rng(3)
     q, k, v = draw.normal(size=(n, d)), draw.normal(size=(m, d)), draw.normal(size=(m, w))
+    a, b = (numbers(function, q, k, v) for function in (one, other))
+    if a is None or b is None:
+        return a is b  # neither can be called at these sizes
+    return bool(a.shape == b.shape and np.allclose(a, b, atol=1e-6, rtol=1e-6))
+
+
+def numbers(function: Callable[..., Any], *given: Any) -> Any:
+    """What a function returns; None for nothing."""
     with np.errstate(all="ignore"):
         try:
-            a, b = (np.asarray(function(q, k, v)) for function in (one, other))
+            return np.asarray(function(*given))
         except (ValueError, IndexError, TypeError):
-            return False
-    return bool(a.shape == b.shape and np.allclose(a, b, atol=1e-6, rtol=1e-6))
+            return None
 
 
 def pair(draw: random.Random) -> tuple[str, Callable[..., Any], Callable[..., Any]]:

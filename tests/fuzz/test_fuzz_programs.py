@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fuzz import programs_paired
+from tests.fuzz import guarded, programs_paired
 from tests.fuzz.programs import FUNCTIONS, is_right, tried
 from tests.lifting import attentions
 
@@ -30,3 +30,11 @@ def test_nothing_is_said_falsely_of_pairs() -> None:
     found, false = programs_paired.tried(6, 3)
     assert false == []
     assert sum(found.values()) == 6
+
+
+def test_no_program_that_changes_with_many_tokens_is_proven_for_all_sizes() -> None:
+    found, false = guarded.tried(guarded.USES[::5], guarded.THRESHOLDS[::9])
+    assert false == []
+    assert found["more\tequal at the sizes tried"] == sum(found.values())
+    same, _ = guarded.tried(guarded.PLAIN[3:4], guarded.THRESHOLDS[:1])
+    assert same["the same\tequal for all sizes"] == 1
