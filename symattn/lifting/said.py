@@ -84,6 +84,8 @@ def divided(one: Said, other: Said) -> Said:
 
 def multiplied(one: Said, other: Said, numbers: tuple[bool, bool]) -> Said:
     """A product with a number, or entry by entry; `numbers`: which of the two are numbers."""
+    if "1" in (one.text, other.text) and any(numbers):  # which is a column of ones elsewhere
+        return other if one.text == "1" else one
     if numbers[1] and not numbers[0]:
         if other.text.startswith("1/"):
             return divided(one, Said(other.text.removeprefix("1/")))
