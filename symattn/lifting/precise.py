@@ -66,7 +66,7 @@ class Program:
             if (
                 not isinstance(array, Computed)
                 or floats.shape != array.numbers.shape
-                or not near(floats, array.numbers, array.rounding).all()
+                or not (near(floats, array.numbers, array.rounding) | _are_nan(floats, array)).all()
             ):
                 raise SymattnError(
                     f"{self.function.name}: what was recorded gives other numbers than itself"
@@ -95,8 +95,15 @@ class Program:
         return replace(tape.answer, parts=tuple(parts))
 
 
+def _are_nan(floats: Array, array: Computed) -> Array:
+    """Where both are undefined."""
+    return np.asarray(np.isnan(floats) & np.isnan(array.numbers))
+
+
 def _known(ball: Any) -> float:
-    """The number in a ball. Raises `Undecided` for one that contains numbers far apart."""
+    """The number in a ball, or NaN. Raises `Undecided` for one that contains numbers far apart."""
+    if ball.is_nan():
+        return float("nan")
     middle, radius = float(ball.mid()), float(ball.rad())
     if not radius <= np.finfo(float).eps * abs(middle) + LIMITS.near**2:
         raise Undecided(f"it is not known in {LIMITS.digits} digits")

@@ -167,6 +167,21 @@ def _by_sign(difference: arb, above: arb, below: arb) -> arb:
     raise Undecided("a comparison is not decided in so many digits")
 
 
+def _defined(operation: Callable[..., arb]) -> Callable[..., arb]:
+    """An operation that gives NaN only where its arguments are exact, as 0/0 does.
+
+    It raises `Undecided` where a ball contains numbers for which it is not defined.
+    """
+
+    def of(*balls: arb) -> arb:
+        found = operation(*balls)
+        if found.is_nan() and not all(ball.is_exact() or ball.is_nan() for ball in balls):
+            raise Undecided("what is divided by, or has a root, is not known to be above 0")
+        return found
+
+    return of
+
+
 def _at_least(a: arb, b: arb, one: arb, other: arb) -> arb:
     return one if a >= b else _by_sign(a - b, one, other)
 
@@ -177,17 +192,16 @@ def _above(a: arb, b: arb, one: arb, other: arb) -> arb:
 
 #: What each operation does to balls.
 _BALLS: Mapping[str, Callable[..., arb]] = {
-    "add": arb.__add__,
-    "sub": arb.__sub__,
-    "mul": arb.__mul__,
-    "div": arb.__truediv__,
-    "true": lambda a, one, other: one if a else other,
-    "pow": lambda a, exponent: a ** arb(exponent),
+    "add": _defined(arb.__add__),
+    "sub": _defined(arb.__sub__),
+    "mul": _defined(arb.__mul__),
+    "div": _defined(arb.__truediv__),
+    "pow": lambda a, exponent: _defined(arb.__pow__)(a, arb(exponent)),
     "max": arb.max,
     "min": arb.min,
     "exp": arb.exp,
-    "ln": arb.log,
-    "√": arb.sqrt,
+    "ln": _defined(arb.log),
+    "√": _defined(arb.sqrt),
     "tanh": arb.tanh,
     "cos": arb.cos,
     "sin": arb.sin,
@@ -196,4 +210,5 @@ _BALLS: Mapping[str, Callable[..., arb]] = {
     "at least": _at_least,
     "above": _above,
     "equal": lambda a, b, one, other: one if a == b else _by_sign(a - b, other, other),
+    "true": lambda a, one, other: one if a else other,
 }

@@ -28,6 +28,10 @@ def chosen(x: Any) -> Any:
     return np.where(x * x + 1e60 > 1e60, x, -x)
 
 
+def divided_by_what_may_be_zero(x: Any) -> Any:
+    return x / (np.exp(np.log(x)) - x)
+
+
 def precisely(function: Any, number: float) -> Answer:
     call = Call((Given("x", "matrix", "x", False, np.array([[number]])),), "numpy", "float64")
     with running(function, None, None) as run:
@@ -40,9 +44,18 @@ def test_balls_contain_what_floats_lose() -> None:
     assert found.numbers.item() == 0.1  # type: ignore[union-attr]  # it is an array
 
 
-@pytest.mark.parametrize("function", [cancelled_beyond, chosen])
+def test_what_is_not_defined_is_none() -> None:
+    said = {
+        "operations": [["letter", "0"], ["div", 0, 0]],
+        "form": "array",
+        "parts": [["", [1], [1]]],
+    }
+    assert Tape(said).enclosed({0: 0.0})(np.zeros(1))[0].is_nan()
+
+
+@pytest.mark.parametrize("function", [cancelled_beyond, chosen, divided_by_what_may_be_zero])
 def test_what_is_not_known_in_so_many_digits_is_refused(function: Any) -> None:
-    with pytest.raises(SymattnError, match="digits"):
+    with pytest.raises(SymattnError, match=r"digits|is not known"):
         precisely(function, 0.1)
 
 
