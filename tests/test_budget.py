@@ -261,6 +261,18 @@ def test_large_work_can_be_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(*words, "--timeout", "300").exit_code == 0
 
 
+@pytest.mark.parametrize("words", ["endless causal", "endless attention", "attention endless"])
+def test_a_program_that_does_not_end_is_stopped(words: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    endless = "def endless(q, k, v):\n    while True: pass\n"
+    path.write_text(f"def attention(q, k, v): return v\n{endless}", encoding="utf-8")
+    one, other = words.split()
+    other = other if other == "causal" else f"{path}:{other}"
+    found = run("prove", f"{path}:{one}", other, "--timeout", "1", status=4)
+    assert "not finished in 1 s" in " ".join(found.stdout.split())
+    assert "It agrees" not in found.stdout
+
+
 # ---- proofs ----------------------------------------------------------------------------------
 
 

@@ -89,6 +89,7 @@ COMMANDS = (
     ("symattn.cli.verify._attention", "verify mine.py:attention"),
     ("symattn.lifting.lift.lift", "derive mine.py:attention"),
     ("symattn.lifting.proving.prove_program", "prove mine.py:attention causal"),
+    ("symattn.lifting.comparing.prove_programs", "prove mine.py:attention mine.py:other"),
     ("symattn.pages.checked.with_arrays", "check {right} --claims mine.npz"),
     ("symattn.cli.import_module", "variants"),
     ("click.Command.get_help", "--help"),

@@ -41,6 +41,7 @@ BLANK = f'{SHEET}[claims]\nweights = [["?", "?"]]\n'
 BAD = "[given]\nscores = [[0,\n"
 PAGE = f"```symattn\n{SHEET}```\n\nIt is <!-- value weights[1,1] --><!-- /value -->.\n"
 FILLED = fill_page(PAGE, "page.md", "github")
+MINE = "def attention(q, k, v):\n    return v\ndef doubled(q, k, v):\n    return 2 * v\n"
 
 
 @pytest.fixture
@@ -285,6 +286,12 @@ CASES: tuple[tuple[str, int], ...] = (
     ("derive {right} --shape Q=n,d_k", 2),
     ("prove {mine}:absent causal", 2),
     ("prove {mine}:absent", 2),
+    ("prove {mine}:attention {mine}:absent", 2),
+    ("prove {mine}:attention {mine}:attention", 4),
+    ("prove {mine}:attention {mine}:attention --size n=2 --size m=2 --size d_k=1 --size d_v=2", 0),
+    ("prove {mine}:attention {mine}:doubled", 1),
+    ("prove {mine}:attention {mine}:attention --permuting P", 2),
+    ("prove {mine}:attention {mine}:attention --size h=2", 2),
     ("verify {mine}:absent", 2),  # the others, in processes, are those of test_verify
     ("ladder", 0),
     ("ladder nowhere", 2),
@@ -310,7 +317,7 @@ def given(file: Callable[[str, str], str], tmp_path: Path) -> dict[str, str]:
         "nothing": file("nothing.md", "Prose.\n"),
         "float16": file("float16.toml", '[given]\nQ = [["300"]]\nK = [["300"]]\n'),
         "page": file("page.md", PAGE),
-        "mine": file("mine.py", "def attention(q, k, v):\n    return v\n"),
+        "mine": file("mine.py", MINE),
         "filled": file("filled.md", FILLED),
         "missing": str(tmp_path / "missing.md"),
         "empty": str(tmp_path / "empty"),

@@ -10,34 +10,34 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from symattn.algebra.equality import Equality, equal
 from symattn.arithmetic.base import Array
 from symattn.budget import Spent
-from symattn.claims.computed import Computed, computed
+from symattn.claims.computed import Computed
 from symattn.errors import SymattnError, quote
-from symattn.isolation import Run
+from symattn.isolation import Limits, Run
 from symattn.lifting.lift import asked_of, lift, running, shapes_of
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import TRIAL
-from symattn.lifting.proving import SMALL, Difference, Proven, Verdict, is_for_all
+from symattn.lifting.precise import Program
+from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven, Verdict, only_at_sizes
 from symattn.lifting.recording import Target, arguments
-from symattn.lifting.tapes import Tape, hold_terms, named, near, numbers_by_name
-from symattn.lifting.taping import Taping, taped
-from symattn.verifying.calling import Answer, Call, Function, Given, here
+from symattn.lifting.tapes import hold_terms, named, near
+from symattn.lifting.taping import taped
+from symattn.verifying.calling import Answer, Call, Given, here
 from symattn.verifying.loading import Ended, there
+from symattn.verifying.shrinking import DRAWS, Search, made_small
 from symattn.verifying.subject import canonical_name
 
 
 @dataclass(frozen=True)
-class _Program:
+class _Program(Program):
     """A function, where it runs, and what its arguments are called in the other one."""
 
-    run: Run
-    target: Target
-    function: Function
     letters: Mapping[str, str]
     library: str = ""
 
@@ -88,11 +88,14 @@ class _Pair:
         listed = (size for shape in self.shapes.values() for size in shape)
         return [*dict.fromkeys(size for size in listed if not size.isdigit())]
 
-    def drawn(self, sizes: Mapping[str, int], seed: int = 0) -> dict[str, Array]:
-        """Numbers for what is given, of two decimals."""
+    def drawn(
+        self, sizes: Mapping[str, int], seed: int = 0, whole: bool = False
+    ) -> dict[str, Array]:
+        """Numbers for what is given, of two decimals or small whole ones."""
         draw = np.random.default_rng(seed)
+        drawn = partial(draw.integers, -2, 3) if whole else draw.normal
         return {
-            name: draw.normal(size=[sizes.get(x) or int(x) for x in shape]).round(2)
+            name: drawn(size=[sizes.get(x) or int(x) for x in shape]).astype(float).round(2)
             for name, shape in self.shapes.items()
         }
 
@@ -119,57 +122,114 @@ def prove_programs(
     modules = (taped.__module__,)
     first, second = (running(each, seconds, memory, modules) for each in (one, other))
     with first as here_one, second as here_other:
-        pair = _paired(here_one, one, here_other, other, shapes or {}, sizes or {})
+        limits = Limits(seconds, memory)
+        programs = _loaded(here_one, one, limits), _loaded(here_other, other, limits)
+        pair = _paired(programs, shapes or {}, sizes or {})
         name = other if isinstance(other, str) else pair.other.function.name
         common = Proven("undecided", pair.one.function.name, f"the same function as {name}", {})
         try:
             pair, small = _callable(pair)
-            return _proven(pair, small, common, seconds)
+            return _proven(pair, small, common)
         except Ended as ended:
             return replace(common, reason=ended.failure.line)
         except Spent as spent:
             return replace(common, reason=str(spent))
 
 
-def _proven(pair: _Pair, small: Mapping[str, int], common: Proven, seconds: float | None) -> Proven:
+def _proven(pair: _Pair, small: Mapping[str, int], common: Proven) -> Proven:
     """What is found of two functions that can be called."""
     numbers = pair.drawn(small)
     for once, again in zip(pair.answers(numbers), pair.answers(numbers), strict=True):
         if _difference(numbers, once, again) is not None:
             return replace(common, reason="called again, one of them gives other numbers")
-    shown, everywhere, unsure = _tried(pair, small)
-    if shown is not None:
-        return replace(common, verdict="different", difference=shown)
-    if unsure:
-        return replace(common, reason=f"their numbers differ, by rounding it may be: {unsure}")
+    tried = _tried(pair, small)
+    if tried.shown is not None:
+        return replace(common, verdict="different", difference=tried.shown)
+    if tried.unsure:
+        return replace(
+            common, reason=f"their numbers differ, by rounding it may be: {tried.unsure}"
+        )
+    common = replace(common, agreed=not tried.rounds)
     try:
         _hold_entries(pair, small)
     except SymattnError as error:
         return replace(common, reason=str(error))
-    if everywhere and all(is_for_all(x.run, x.target, x.function.name) for x in _both(pair)):
-        equality = _for_all(pair, numbers, seconds)
-        if equality is not None:
+    reason = ROUNDED if tried.rounds else ""
+    equality = _for_all(pair, numbers) if tried.everywhere else None
+    if equality is not None:
+        reason = next(filter(None, map(only_at_sizes, _both(pair))), "")
+        if not reason:
             return replace(common, verdict="equal for all sizes", equality=equality)
     chosen = {*small} - {*pair.said}
     which: Verdict = "equal at the sizes tried" if chosen else "equal at the sizes given"
-    return replace(common, verdict=which, sizes=small)
+    return replace(common, verdict=which, sizes=small, reason=reason)
 
 
-def _tried(pair: _Pair, small: Mapping[str, int]) -> tuple[Difference | None, bool, str]:
-    """What numbers show; whether both answered everywhere; why a difference may be none."""
-    everywhere, unsure = True, ""
+@dataclass(frozen=True)
+class _Tried:
+    """What numbers show of two programs; whether both answered everywhere.
+
+    `unsure`: why it is not known whether they differ in real arithmetic where their floats do;
+    `rounds`: whether they do not, there.
+    """
+
+    shown: Difference | None = None
+    everywhere: bool = True
+    unsure: str = ""
+    rounds: bool = False
+
+
+def _tried(pair: _Pair, small: Mapping[str, int]) -> _Tried:
+    """What comes of numbers, from small sizes to large ones."""
+    found = _Tried()
     for sizes in _trials(pair, small):
         given = pair.drawn(sizes)
         try:
             answers = pair.answers(given)
         except SymattnError:
-            everywhere = False
+            found = replace(found, everywhere=False)
             continue
         if _difference(given, *answers) is not None:
-            shown, unsure = _in_real_numbers(pair, given)
+            shown, unsure = _confirmed(pair, sizes, given)
             if shown is not None:
-                return shown, everywhere, ""
-    return None, everywhere, unsure
+                return replace(found, shown=shown)
+            found = replace(found, rounds=True, unsure=found.unsure or unsure)
+    return found
+
+
+def _confirmed(
+    pair: _Pair, sizes: Mapping[str, int], given: Mapping[str, Array]
+) -> tuple[Difference | None, str]:
+    """A difference in real arithmetic, made small; or why none is known.
+
+    What cannot be recorded at these sizes is tried where all sizes but one, or two, are small.
+    """
+    unsure = ""
+    try:
+        shown = _in_real_numbers(pair, given)
+    except (SymattnError, ArithmeticError) as error:
+        unsure = str(error)
+        narrow = ((sizes, _shown(pair, pair.drawn(sizes))) for sizes in _narrow(pair))
+        sizes, shown = next((one for one in narrow if one[1] is not None), ({}, None))
+    if shown is None:
+        return None, unsure
+    search = Search(partial(_at, pair), lambda _, given: _shown(pair, given), lambda x: x.given)
+    return made_small(shown, sizes, {*pair.names} - {*pair.said}, search), ""
+
+
+def _at(pair: _Pair, sizes: Mapping[str, int]) -> Difference | None:
+    """A difference at these sizes, with small whole numbers if one is found."""
+    draws = (pair.drawn(sizes, seed, whole) for seed in range(DRAWS) for whole in (True, False))
+    return next((shown for given in draws if (shown := _shown(pair, given)) is not None), None)
+
+
+def _shown(pair: _Pair, given: Mapping[str, Array]) -> Difference | None:
+    """A difference that floats and real arithmetic show."""
+    try:
+        in_floats = _difference(given, *pair.answers(given))
+        return None if in_floats is None else _in_real_numbers(pair, given)
+    except (SymattnError, ArithmeticError):
+        return None
 
 
 def _both(pair: _Pair) -> tuple[_Program, _Program]:
@@ -179,36 +239,37 @@ def _both(pair: _Pair) -> tuple[_Program, _Program]:
 # ---- how they are called ---------------------------------------------------------------------
 
 
+def _loaded(run: Run, target: Target, limits: Limits) -> _Program:
+    """A function that is called where it runs."""
+    function = there(run, target) if isinstance(target, str) else here(target)
+    return _Program(run, target, function, limits, {})
+
+
 def _paired(
-    first: Run,
-    one: Target,
-    second: Run,
-    other: Target,
+    made: tuple[_Program, _Program],
     shapes: Mapping[str, Sequence[str]],
     sizes: Mapping[str, int],
 ) -> _Pair:
     """Both with their arguments matched. Raises `SymattnError` for what does not match."""
-    runs = ((first, one), (second, other))
-    made, listed = [], []
-    for run, target in runs:
-        function = there(run, target) if isinstance(target, str) else here(target)
-        made.append(_Program(run, target, function, {}))
-        listed.append(json.loads(asked_of(run, arguments, target, function.name)))
+    one, other = made
+    listed, others = (
+        json.loads(asked_of(each.run, arguments, each.target, each.function.name)) for each in made
+    )
     matched = {
-        **_matched(*listed, *made),
-        **{b: a for a, b in _matched(*listed[::-1], *made[::-1]).items()},
+        **_matched(listed, others, one, other),
+        **{b: a for a, b in _matched(others, listed, other, one).items()},
     }
     own = {name: name for name in matched}
     its = {theirs: name for name, theirs in matched.items()}
     if not matched or len(its) < len(matched):
         names = " and ".join(program.function.name for program in made)
         raise SymattnError(f"{names}: have no arguments in common that can be told apart")
-    asked = [(name, note, name in matched, kind) for name, note, _, kind in listed[0]]
+    asked = [(name, note, name in matched, kind) for name, note, _, kind in listed]
     said = {name: (*shape,) for name, shape in shapes.items()}
-    found = dict(shapes_of(made[0].function.name, asked, said))
+    found = dict(shapes_of(one.function.name, asked, said))
     for unknown in {*found} - {*matched}:
         raise SymattnError(f"--shape {unknown}: it keeps its default in both functions")
-    pair = _Pair(replace(made[0], letters=own), replace(made[1], letters=its), found, sizes)
+    pair = _Pair(replace(one, letters=own), replace(other, letters=its), found, sizes)
     for unknown in {*sizes} - {*pair.names}:
         raise SymattnError(f"--size {unknown}: the sizes are {', '.join(pair.names)}")
     if len(pair.names) > len(TRIAL):
@@ -277,34 +338,13 @@ def _narrow(pair: _Pair) -> Iterator[Mapping[str, int]]:
 # ---- numbers ---------------------------------------------------------------------------------
 
 
-def _in_real_numbers(pair: _Pair, given: Mapping[str, Array]) -> tuple[Difference | None, str]:
-    """The difference of two programs in fifty digits, which no rounding makes; or why not.
-
-    What cannot be recorded at these sizes is tried where all sizes but one, or two, are small.
-    """
-    unsure = "it is none in fifty digits"
-    for numbers in (given, *map(pair.drawn, _narrow(pair))):
-        try:
-            shown = _difference(numbers, *(_precisely(one, numbers) for one in _both(pair)))
-        except (Ended, SymattnError, ArithmeticError, ValueError) as error:
-            unsure = str(error)
-            continue
-        if shown is not None or numbers is given:
-            return shown, "" if shown else unsure
-    return None, unsure
-
-
-def _precisely(program: _Program, given: Mapping[str, Array]) -> Answer:
-    """What a program returns in fifty digits. Raises `SymattnError` where that is not recorded."""
-    ids = named(given)
-    tape = _tape(program, ids, [given])
-    read = tape.precisely(numbers_by_name(ids, given))
-    parts = []
-    for name, places in tape.answer.parts:
-        assert isinstance(places, Computed)
-        found = read(places.numbers).astype(float)
-        parts.append((name, computed(found, name or "what it returns")))
-    return replace(tape.answer, parts=tuple(parts))
+def _in_real_numbers(pair: _Pair, given: Mapping[str, Array]) -> Difference | None:
+    """Where two programs differ in real arithmetic. Raises `SymattnError` where it is not known."""
+    try:
+        answers = [program.precisely(program.call(given)) for program in _both(pair)]
+    except Ended as ended:
+        raise SymattnError(ended.failure.line) from None
+    return _difference(given, *answers)
 
 
 def _difference(given: Mapping[str, Array], one: Answer, other: Answer) -> Difference | None:
@@ -347,37 +387,21 @@ def _hold_entries(pair: _Pair, sizes: Mapping[str, int]) -> None:
     """Raise `SymattnError` unless each entry of both results has the same form at these sizes."""
     drawn = [pair.drawn(sizes, seed) for seed in (7, 8)]
     ids = named(drawn[0])
-    tapes = [_tape(program, ids, drawn) for program in _both(pair)]
-    one, other = (tape.terms() for tape in tapes)
-    for mine, its, which in _parts(tapes[0].answer, tapes[1].answer):
+    one, other = (
+        program.tape(program.call(ids), [program.call(numbers) for numbers in drawn])
+        for program in _both(pair)
+    )
+    ones, others = one.terms(), other.terms()
+    for mine, its, which in _parts(one.answer, other.answer):
         if mine.numbers.shape != its.numbers.shape:
             raise SymattnError("what was recorded has other shapes")
-        hold_terms(one(mine.numbers), other(its.numbers), f"an entry{which}")
-
-
-def _tape(
-    program: _Program, ids: Mapping[str, Array], drawn: Sequence[Mapping[str, Array]]
-) -> Tape:
-    """The tape of a program, held against its own numbers. Raises `SymattnError` for others."""
-    name = program.function.name
-    asked = Taping(program.target, program.call(ids))
-    tape = Tape(json.loads(asked_of(program.run, taped, asked, name)))
-    for numbers in drawn:
-        read = tape.floats(numbers_by_name(ids, numbers))
-        for places, own, _ in _parts(tape.answer, program.answer(numbers)):
-            floats = read(places.numbers).astype(float)
-            if (
-                floats.shape != own.numbers.shape
-                or not near(floats, own.numbers, own.rounding).all()
-            ):
-                raise SymattnError(f"{name}: what was recorded gives other numbers than itself")
-    return tape
+        hold_terms(ones(mine.numbers), others(its.numbers), f"an entry{which}")
 
 
 # ---- for all sizes ---------------------------------------------------------------------------
 
 
-def _for_all(pair: _Pair, numbers: Mapping[str, Array], seconds: float | None) -> Equality | None:
+def _for_all(pair: _Pair, numbers: Mapping[str, Array]) -> Equality | None:
     """The proof that the equations of both are the same; None where there is none."""
     plain = all(len(shape) == 2 for shape in pair.shapes.values()) and not pair.said
     of_numpy = all(program.library == "numpy" for program in _both(pair))
@@ -387,7 +411,7 @@ def _for_all(pair: _Pair, numbers: Mapping[str, Array], seconds: float | None) -
     for program in _both(pair):
         shapes = {name: pair.shapes[letter] for name, letter in program.letters.items()}
         try:
-            found = lift(program.target, shapes, letters=program.letters, seconds=seconds)
+            found = lift(program.target, shapes, letters=program.letters, **vars(program.limits))
         except SymattnError:
             return None
         lifted.append(found.equations.whole)

@@ -14,7 +14,7 @@ class Limits:
     operations: int = 200_000
     returned: int = 100_000
     monomials: int = 50_000
-    #: The largest whole number in a program that is taken for all sizes.
+    #: The largest whole number that a diagonal of a program may have for all sizes.
     whole: int = 8
     #: How far numbers may lie from the function's own, beside the largest of them.
     near: float = 1e-9

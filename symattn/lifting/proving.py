@@ -22,22 +22,25 @@ from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import Equality, equal
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, of_rows
 from symattn.budget import Spent
-from symattn.derivations import Evaluation
 from symattn.errors import SymattnError
-from symattn.isolation import Run
+from symattn.isolation import Limits
 from symattn.lifting import terms
 from symattn.lifting.lift import asked_of, lift, running
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.recording import Target, whole_numbers
-from symattn.lifting.tapes import Tape, hold_terms, named, near, numbers_by_name
-from symattn.lifting.taping import Taping, taped
+from symattn.lifting.precise import Program
+from symattn.lifting.recording import Target
+from symattn.lifting.tapes import hold_terms, named
+from symattn.lifting.taping import taped
 from symattn.lifting.terms import Term, Unknown, term
+from symattn.lifting.uniform import varying
+from symattn.marking.computed import ComputedMarker
 from symattn.status import Status
 from symattn.verifying.calling import here
 from symattn.verifying.inputs import PROPERTIES, Property, numbers_of, sizes_of
 from symattn.verifying.loading import Ended, there
 from symattn.verifying.report import Verification
 from symattn.verifying.subject import Subject, Wanted
+from symattn.verifying.trying import Outcome, judged
 from symattn.verifying.verification import called, verified
 
 Verdict = Literal[
@@ -64,8 +67,8 @@ SMALL: Mapping[str, int] = {
 }
 
 
-class Differing(SymattnError):
-    """Numbers of a tape that are others than those of the attention."""
+#: What is said of a function that is right only in real arithmetic.
+ROUNDED = "In floats the numbers differ, as rounding alone makes them."
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,8 @@ class Proven:
 
     `found` is what `symattn verify` says where they are different, `difference` what shows that two
     functions are, and `equality` the proof for all sizes, where there is one. `reason` says why it
-    is undecided, or why not for all sizes.
+    is undecided, or why not for all sizes; `agreed`, that their numbers are the same wherever they
+    were tried.
     """
 
     verdict: Verdict
@@ -93,6 +97,7 @@ class Proven:
     found: Verification | None = None
     equality: Equality | None = None
     difference: Difference | None = None
+    agreed: bool = False
 
     def __bool__(self) -> bool:
         return self.status == Status.AGREES
@@ -137,34 +142,54 @@ def prove_program(
     """
     with running(target, seconds, memory, (taped.__module__,)) as run:
         function = there(run, target) if isinstance(target, str) else here(target)
-        subject = called(function, wanted)
-        found = verified(subject, [*_real()], wanted.attention)
-        common = Proven("undecided", subject.name, wanted.attention, {})
-        if found.kind == "wrong" or (found.kind == "shape" and found.failed == "ordinary"):
-            return replace(common, verdict="different", found=found)
-        if found.kind == "random":
-            return replace(common, verdict="different", found=found)
-        if found.kind == "changes":
-            return replace(common, reason=found.message)
-        given = _sizes(subject, sizes or {})
+        program = Program(run, target, function, Limits(seconds, memory))
+        common = Proven("undecided", function.name, wanted.attention, {})
         try:
-            shown = _at_sizes(run, target, subject, given, {*(sizes or {})})
-        except Differing as differing:
-            if found.kind == "inaccurate":  # it is, and not by rounding
-                other = replace(found, kind="wrong", message="")
-                return replace(common, verdict="different", found=other)
-            return replace(common, reason=str(differing))
+            return _proven(program, called(function, wanted), wanted, sizes or {}, common)
         except Ended as ended:
             return replace(common, reason=ended.failure.line)
-        except (SymattnError, Spent) as error:
-            return replace(common, reason=str(error))
-        if found.agrees and is_for_all(run, target, subject.name):
-            equality = _for_all(target, subject, seconds, memory)
-            if equality:
-                return replace(common, verdict="equal for all sizes", equality=equality)
-        chosen = {*shown} - {*(sizes or {})}
-        which: Verdict = "equal at the sizes tried" if chosen else "equal at the sizes given"
-        return replace(common, verdict=which, sizes=shown)
+        except Spent as spent:
+            return replace(common, reason=str(spent))
+
+
+def _proven(
+    program: Program, subject: Subject, wanted: Wanted, said: Mapping[str, int], common: Proven
+) -> Proven:
+    """What is found of a function that can be called."""
+    found = verified(subject, [*_real()], wanted.attention)
+    if found.kind == "random" or (found.kind == "shape" and found.failed == "ordinary"):
+        return replace(common, verdict="different", found=found)
+    if found.kind == "changes":
+        return replace(common, reason=found.message)
+    differs = found.kind in ("wrong", "inaccurate")
+    if differs:
+        assert found.shown is not None
+        try:
+            if _differs(program, found.shown):
+                return replace(common, verdict="different", found=replace(found, kind="wrong"))
+        except (Ended, SymattnError, ArithmeticError) as error:
+            return replace(common, reason=f"its numbers differ, by rounding it may be: {error}")
+    common = replace(common, agreed=found.agrees)
+    try:
+        shown = _at_sizes(program, subject, _sizes(subject, said), said)
+    except SymattnError as error:
+        return replace(common, reason=str(error))
+    reason = ROUNDED if differs else ""
+    equality = _for_all(program, subject) if found.agrees else None
+    if equality:
+        reason = only_at_sizes(program)
+        if not reason:
+            return replace(common, verdict="equal for all sizes", equality=equality)
+    chosen = {*shown} - {*said}
+    which: Verdict = "equal at the sizes tried" if chosen else "equal at the sizes given"
+    return replace(common, verdict=which, sizes=shown, reason=reason)
+
+
+def _differs(program: Program, shown: Outcome) -> bool:
+    """Whether what a function returns is another number in real arithmetic, too."""
+    call = shown.subject.call(shown.evaluation, shown.numbers, "float64", False)
+    arrays = shown.subject.returned(program.precisely(call), shown.evaluation)
+    return judged(ComputedMarker.of(shown.evaluation, arrays))[0] == "wrong"
 
 
 def _sizes(subject: Subject, said: Mapping[str, int]) -> dict[str, int]:
@@ -187,18 +212,13 @@ def _real() -> Iterator[Property]:
 # ---- for all sizes ---------------------------------------------------------------------------
 
 
-def is_for_all(run: Run, target: Target, name: str) -> bool:
-    """Whether no number in a program is as large as a number of tokens that was not tried.
-
-    Up to 133 tokens were; a block of 8 times 8 is one of 64.
-    """
-    most = json.loads(asked_of(run, whole_numbers, target, name))
-    return bool(most <= LIMITS.whole)
+def only_at_sizes(program: Program) -> str:
+    """Why a program may do something else at other sizes; "" where its source shows it not."""
+    why = json.loads(asked_of(program.run, varying, program.target, program.function.name))
+    return f"It is not said of all sizes: {why}." if why else ""
 
 
-def _for_all(
-    target: Target, subject: Subject, seconds: float | None, memory: int | None
-) -> Equality | None:
+def _for_all(program: Program, subject: Subject) -> Equality | None:
     """The proof that the equations of a function are the attention's; None where there is none."""
     derivation = subject.derivation()
     items = {item.name: item for item in derivation.inputs}
@@ -215,7 +235,7 @@ def _for_all(
     names = {one.name: one.meaning for one in subject.parameters}
     shapes = {one: [str(x) for x in items[meaning].shape] for one, meaning in names.items()}
     try:
-        lifted = lift(target, shapes, letters=names, seconds=seconds, memory=memory)
+        lifted = lift(program.target, shapes, letters=names, **vars(program.limits))
         found = equal(lifted.equations.whole, derivation)
     except SymattnError:
         return None
@@ -226,42 +246,38 @@ def _for_all(
 
 
 def _at_sizes(
-    run: Run, target: Target, subject: Subject, sizes: Mapping[str, int], said: Collection[str]
+    program: Program, subject: Subject, sizes: Mapping[str, int], said: Collection[str]
 ) -> dict[str, int]:
     """The sizes at which every number that a function returns has the form that it should have.
 
     One that cannot be run with fewer queries than keys is run with as many, where neither is said.
     """
     try:
-        return _at_these(run, target, subject, sizes)
+        return _at_these(program, subject, sizes)
     except Ended:
         if "m" not in sizes or sizes["m"] == sizes["n"] or {"n", "m"} & {*said}:
             raise
-        return _at_these(run, target, subject, {**sizes, "m": sizes["n"]})
+        return _at_these(program, subject, {**sizes, "m": sizes["n"]})
 
 
-def _at_these(
-    run: Run, target: Target, subject: Subject, sizes: Mapping[str, int]
-) -> dict[str, int]:
+def _at_these(program: Program, subject: Subject, sizes: Mapping[str, int]) -> dict[str, int]:
     """The same at these sizes alone.
 
     Raises `SymattnError` for what has no form, another one, or a tape that gives other numbers.
     """
     derivation = subject.derivation(sizes["h"], sizes["g"])
     used = {symbol: sizes[symbol.name] for symbol in derivation.size_symbols}
-    booleans = tuple(item.name for item in derivation.inputs if item.boolean)
-    lead = subject.layout.lead
-    first, second = (
-        numbers_of(Property("", "", seed=seed), derivation, sizes, lead, subject.spec)
+    drawn = [
+        numbers_of(
+            Property("", "", seed=seed), derivation, sizes, subject.layout.lead, subject.spec
+        )
         for seed in (7, 8)
-    )
-    evaluation = derivation.evaluate(**first)
-    ids = named(first)
-    call = subject.call(evaluation, ids, "float64", False)
-    asked = Taping(target, call, booleans)
-    tape = Tape(json.loads(asked_of(run, taped, asked, subject.name)))
-    for numbers in (first, second):
-        _hold(subject, derivation.evaluate(**numbers), numbers, ids, tape)
+    ]
+    evaluation, ids = derivation.evaluate(**drawn[0]), named(drawn[0])
+    calls = [
+        subject.call(derivation.evaluate(**numbers), numbers, "float64", False) for numbers in drawn
+    ]
+    tape = program.tape(subject.call(evaluation, ids, "float64", False), calls)
     given = {
         item.letter: elementwise(
             lambda one, named=terms.truth if item.boolean else terms.letter: named(int(one)),
@@ -269,35 +285,13 @@ def _at_these(
         )
         for item in derivation.inputs
     }
-    read, floats = tape.terms(), tape.floats(numbers_by_name(ids, first))
+    read = tape.terms()
     for letter, places in subject.returned(tape.answer, evaluation).items():
         name = evaluation.item(letter).name
         true = Side(ending_with(derivation, name)).value(given, TERMS, used)
-        mine = floats(places.numbers).astype(float).reshape(-1)
-        if not near(mine, np.asarray(evaluation.array(letter)).reshape(-1)).all():
-            raise Differing(f"its numbers of {name} are others than those of the attention")
         wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape)
         hold_terms(read(places.numbers), wanted, f"an entry of {name}")
     return {symbol.name: size for symbol, size in used.items()}
-
-
-def _hold(
-    subject: Subject,
-    evaluation: Evaluation,
-    numbers: Mapping[str, Array],
-    ids: Mapping[str, Array],
-    tape: Tape,
-) -> None:
-    """Hold a tape against the function's own numbers. Raises `SymattnError` where they differ."""
-    answer = subject.function.answer(subject.call(evaluation, numbers, "float64", False))
-    if answer.lack is not None:
-        raise SymattnError(answer.said)
-    read = tape.floats(numbers_by_name(ids, numbers))
-    own = subject.returned(answer, evaluation)
-    for letter, places in subject.returned(tape.answer, evaluation).items():
-        here = read(places.numbers).astype(float).reshape(-1)
-        if not near(here, own[letter].numbers.reshape(-1), own[letter].rounding).all():
-            raise SymattnError("what was recorded gives other numbers than the function itself")
 
 
 class Terms(Arithmetic):

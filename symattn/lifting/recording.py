@@ -12,14 +12,13 @@ import inspect
 import json
 import math
 import sys
-import sysconfig
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import CodeType, FrameType, ModuleType
+from types import FrameType
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -28,15 +27,11 @@ import numpy.typing as npt
 from symattn.errors import SymattnError
 from symattn.lifting.graphs import in_doubles, of_jax, of_torch
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.numerals import LOWEST
 from symattn.lifting.recorded import Recorded, Recording, quiet, recorded_input
 from symattn.lifting.said import Said, Unsaid
 from symattn.printable import said_by
 from symattn.verifying.calling import code_of, converted, entry, libraries_of
 from symattn.verifying.loading import load
-
-#: Where modules of Python's own lie.
-_STANDARD = sysconfig.get_path("stdlib")
 
 #: A function, or where it is: ``module.py:function``.
 Target: TypeAlias = str | Callable[..., Any]
@@ -140,61 +135,6 @@ def _whole(function: Callable[..., Any]) -> Callable[..., Any]:
         return torch.func.functional_call(module, own, (), given)
 
     return called
-
-
-def whole_numbers(target: Target) -> bytes:
-    """The largest whole number that a function may use: in code, defaults, attributes, around it.
-
-    A program may do something else from so many tokens on.
-    """
-    found, waiting, seen = [0], [function_of(target)], dict[int, Any]()
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, int) and not isinstance(value, bool):
-            found.append(abs(value))
-        elif isinstance(value, float) and value.is_integer() and abs(value) < -LOWEST:
-            found.append(abs(int(value)))
-        elif id(value) not in seen:
-            seen[id(value)] = value
-            waiting += _within(value)
-    return json.dumps(max(found)).encode()
-
-
-def _within(value: Any) -> Iterator[Any]:
-    """What a program may use of a value that it uses."""
-    if isinstance(value, tuple | list | set | frozenset):
-        yield from (len(value), *value)
-    elif isinstance(value, Mapping):
-        yield from value.values()
-    elif isinstance(value, np.ndarray):
-        yield from value.shape
-    elif callable(value) and not _is_of_a_library(value.__module__):
-        for code, space in code_of(value):
-            yield from _named(code, space)
-        for name in ("__defaults__", "__kwdefaults__", "__self__", "__wrapped__", "func", "args"):
-            yield getattr(value, name, None)
-        yield dict(getattr(value, "__dict__", {}))
-    elif not isinstance(value, str | ModuleType) or not _is_of_a_library(value):
-        own = getattr(value, "__dict__", {})
-        yield {name: item for name, item in own.items() if not name.startswith("__")}
-
-
-def _named(code: CodeType, space: Mapping[str, Any]) -> Iterator[Any]:
-    """The constants of code, and what its names stand for; so of what stands in it."""
-    yield from (space[name] for name in (*code.co_names, *code.co_freevars) if name in space)
-    for value in code.co_consts:
-        if isinstance(value, CodeType):
-            yield from _named(value, space)
-        else:
-            yield value
-
-
-def _is_of_a_library(module: Any) -> bool:
-    """Whether a module, or the one of a name, is installed, and so is none of the program's."""
-    own = module if isinstance(module, ModuleType) else sys.modules.get(str(module))
-    file = str(getattr(own, "__file__", None) or "")
-    installed = {"site-packages", "dist-packages"} & {*Path(file).parts}
-    return own is not None and bool(installed or not file or file.startswith(_STANDARD))
 
 
 def _annotation(annotation: Any) -> str:

@@ -37,7 +37,8 @@ def _blocks(found: Proven) -> Iterator[b.Block]:
     if found.verdict == "equal for all sizes":
         yield b.Paragraph(("The equations of both have the same normal form.",))
     elif found.verdict == "undecided":
-        yield b.Paragraph(("It agrees on all ordinary inputs that were tried.",))
+        if found.agreed:
+            yield b.Paragraph(("Its numbers agree on all ordinary inputs that were tried.",))
         return
     else:
         yield b.Paragraph(("Each entry of both has the same form in the letters of its inputs.",))
@@ -45,6 +46,8 @@ def _blocks(found: Proven) -> Iterator[b.Block]:
         sizes = " ".join(f"--size {name}={size}" for name, size in found.sizes.items())
         yield b.Paragraph(("These sizes were chosen here; nothing is said of others. ",))
         yield b.Paragraph(("To decide it at sizes of your own: ", b.Code(sizes)), "note")
+    if found.reason:
+        yield b.Paragraph((found.reason,), "note")
     yield b.Paragraph((_REAL,), "note")
 
 

@@ -1,4 +1,4 @@
-"""What a program has recorded, read elsewhere: as numbers, or as terms.
+"""What a program has recorded, read elsewhere: as numbers, as balls, or as terms.
 
 Each number that a program is given has a name (`named`), by which its tape asks for it.
 """
@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-import mpmath
 import numpy as np
+from flint import arb
 
 from symattn.arithmetic.base import Array, elementwise
 from symattn.claims.computed import computed
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, Undecided
 from symattn.lifting import terms
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.terms import Term, Unknown, term
@@ -52,10 +52,7 @@ def hold_terms(ones: Array, others: Array, what: str) -> None:
     """Raise `SymattnError` unless each of some terms has the form of its counterpart."""
     pairs = zip(ones.flat, others.flat, strict=True)
     if not all(term(one).equals_either_way(term(other)) for one, other in pairs):
-        raise SymattnError(
-            f"no proof was found: {what} has another form, with the same numbers wherever it was "
-            "tried"
-        )
+        raise SymattnError(f"no proof was found: {what} has another form")
 
 
 class Tape:
@@ -81,9 +78,9 @@ class Tape:
         """The same as floats."""
         return self._read(given.__getitem__, float, _FLOATS)
 
-    def precisely(self, given: Mapping[int, float]) -> Reading:
-        """The same as numbers of fifty digits."""
-        return self._read(lambda name: _DIGITS.mpf(given[name]), _DIGITS.mpf, _PRECISELY)
+    def enclosed(self, given: Mapping[int, float]) -> Reading:
+        """The same as balls, which contain the numbers of real arithmetic."""
+        return self._read(lambda name: arb(given[name]), arb, _BALLS)
 
     def _read(
         self,
@@ -160,15 +157,58 @@ _FLOATS: Mapping[str, Callable[..., float]] = {
     "true": lambda a, x, y: x if a else y,
 }
 
-_DIGITS = mpmath.mp.clone()
-_DIGITS.dps = LIMITS.digits
-_PRECISELY: Mapping[str, Callable[..., Any]] = {
-    **_FLOATS,
-    "exp": _DIGITS.exp,
-    "ln": _DIGITS.log,
-    "√": _DIGITS.sqrt,
-    "tanh": _DIGITS.tanh,
-    "cos": _DIGITS.cos,
-    "sin": _DIGITS.sin,
-    "erf": _DIGITS.erf,
+
+def _by_sign(difference: arb, above: arb, below: arb) -> arb:
+    """A choice by a sign. Raises `Undecided` where a ball contains numbers of both."""
+    if difference > 0:
+        return above
+    if difference < 0:
+        return below
+    raise Undecided("a comparison is not decided in so many digits")
+
+
+def _defined(operation: Callable[..., arb]) -> Callable[..., arb]:
+    """An operation that gives NaN only where its arguments are exact, as 0/0 does.
+
+    It raises `Undecided` where a ball contains numbers for which it is not defined.
+    """
+
+    def of(*balls: arb) -> arb:
+        found = operation(*balls)
+        if found.is_nan() and not all(ball.is_exact() or ball.is_nan() for ball in balls):
+            raise Undecided("what is divided by, or has a root, is not known to be above 0")
+        return found
+
+    return of
+
+
+def _at_least(a: arb, b: arb, one: arb, other: arb) -> arb:
+    return one if a >= b else _by_sign(a - b, one, other)
+
+
+def _above(a: arb, b: arb, one: arb, other: arb) -> arb:
+    return other if a <= b else _by_sign(a - b, one, other)
+
+
+#: What each operation does to balls.
+_BALLS: Mapping[str, Callable[..., arb]] = {
+    "add": _defined(arb.__add__),
+    "sub": _defined(arb.__sub__),
+    "mul": _defined(arb.__mul__),
+    "div": _defined(arb.__truediv__),
+    "pow": lambda a, exponent: _defined(arb.__pow__)(a, arb(exponent)),
+    "max": arb.max,
+    "min": arb.min,
+    "exp": arb.exp,
+    "ln": _defined(arb.log),
+    "√": _defined(arb.sqrt),
+    "tanh": arb.tanh,
+    "cos": arb.cos,
+    "sin": arb.sin,
+    "abs": abs,
+    "erf": arb.erf,
+    "at least": _at_least,
+    "above": _above,
+    "equal": lambda a, b, one, other: one if a == b else _by_sign(a - b, other, other),
+    "true": lambda a, one, other: one if a else other,
 }

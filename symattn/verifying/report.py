@@ -18,6 +18,7 @@ from symattn.reports.results import Marking
 from symattn.reports.single import Data, report_data, report_of
 from symattn.status import Status
 from symattn.verifying.subject import Kind
+from symattn.verifying.trying import Outcome
 
 _NO_PROOF = (
     "It agrees on every input that was tried: each number lies within what rounding in its dtype "
@@ -64,6 +65,8 @@ class Verification:
     explanations: tuple[Explanation, ...] = ()
     #: What became of each step that it returns, on the ordinary input.
     steps: tuple[tuple[str, str], ...] = ()
+    #: The call on the smallest input, with its evaluation and how the function is called.
+    shown: Outcome | None = None
 
     @property
     def agrees(self) -> bool:

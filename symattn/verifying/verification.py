@@ -192,6 +192,7 @@ def _verification(subject: Subject, outcomes: Sequence[Outcome], attention: str)
         input=small.numbers,
         marking=marking,
         explanations=reasons,
+        shown=small,
     )
 
 

@@ -13,7 +13,7 @@ import inspect
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,18 +63,27 @@ FUNCTIONS = (
 
 def changed(name: str, draw: random.Random) -> Callable[..., Any] | None:
     """A function with one or two changes; None where none of those drawn fits."""
-    code = source = inspect.getsource(getattr(attentions, name))
-    for old, new in draw.sample(CHANGES, len(CHANGES))[: draw.choice((8, 16))]:
+    source = inspect.getsource(getattr(attentions, name))
+    code = rewritten(source, CHANGES, draw, draw.choice((8, 16)))
+    return None if code == source else made(name, code)
+
+
+def rewritten(code: str, changes: Sequence[tuple[str, str]], draw: random.Random, most: int) -> str:
+    """Code in which some of so many changes are made, each at one place."""
+    for old, new in draw.sample(changes, len(changes))[:most]:
         found = [*re.finditer(old, code)]
         if found and draw.random() < 0.5:
             place = draw.choice(found)
-            code = code[: place.start()] + new + code[place.end() :]
-    if code == source:
-        return None
+            code = code[: place.start()] + place.expand(new) + code[place.end() :]
+    return code
+
+
+def made(name: str, code: str) -> Callable[..., Any]:
+    """The function of this name that code defines, among the others."""
     space: dict[str, Any] = {**vars(attentions)}
     exec(compile(code, attentions.__file__, "exec"), space)
-    made: Callable[..., Any] = space[name]
-    return made
+    function: Callable[..., Any] = space[name]
+    return function
 
 
 def is_right(function: Callable[..., Any], causal: bool) -> bool:

@@ -1,7 +1,8 @@
-"""A few changed programs are tried with every run; NumPy tells right ones from wrong ones."""
+"""A few changed programs, and pairs of them, are tried with every run; NumPy judges."""
 
 from __future__ import annotations
 
+from tests.fuzz import guarded, programs_paired
 from tests.fuzz.programs import FUNCTIONS, is_right, tried
 from tests.lifting import attentions
 
@@ -17,3 +18,23 @@ def test_nothing_is_said_falsely_of_changed_programs() -> None:
     found, false = tried(4, 5)
     assert false == []
     assert sum(found.values()) == 4
+
+
+def test_numpy_tells_pairs_apart() -> None:
+    online, other = attentions.online, attentions.online_not_rescaled
+    assert programs_paired.is_same(online, attentions.row_by_row, 5, 5, 3, 2)
+    assert not programs_paired.is_same(online, other, 5, 5, 3, 2)
+
+
+def test_nothing_is_said_falsely_of_pairs() -> None:
+    found, false = programs_paired.tried(6, 3)
+    assert false == []
+    assert sum(found.values()) == 6
+
+
+def test_no_program_that_changes_with_many_tokens_is_proven_for_all_sizes() -> None:
+    found, false = guarded.tried(guarded.USES[::5], guarded.THRESHOLDS[::9])
+    assert false == []
+    assert found["more\tequal at the sizes tried"] == sum(found.values())
+    same, _ = guarded.tried(guarded.PLAIN[3:4], guarded.THRESHOLDS[:1])
+    assert same["the same\tequal for all sizes"] == 1

@@ -158,3 +158,14 @@ def another_branch(Q, K, V):
     except Exception:
         pass
     return softmax(S) @ V
+
+
+# ---- told apart by floats --------------------------------------------------------------------
+
+
+def cancelled(Q, K, V):
+    return softmax(Q @ K.T / np.sqrt(Q.shape[1])) @ ((V + 1e17) - 1e17)
+
+
+def wrong_by_another_library(Q, K, V):
+    return np.linalg.solve(np.eye(len(Q)), softmax(Q @ K.T) @ V)

@@ -67,6 +67,7 @@ def test_wrong_ones_are_told_apart_by_numbers(name: str) -> None:
     assert found.difference is not None
     given = found.difference.given
     assert not np.allclose(plain(**given), other(**given), atol=1e-6)
+    assert max(sum(array.shape) for array in given.values()) <= 5
     assert proven_data(found)["difference"]["said"] == found.difference.said
     assert "of the second" in " ".join(text.write([proven_document(found)]).split())
 
@@ -90,6 +91,11 @@ def test_a_difference_of_large_sizes_is_shown_by_sizes_as_small_as_that_takes() 
     assert found.verdict == "different"
     assert found.difference is not None
     assert "of the first and" in found.difference.said
+    assert {name: array.shape for name, array in found.difference.given.items()} == {
+        "Q": (17, 1),
+        "K": (1, 1),
+        "V": (1, 1),
+    }
 
 
 def test_chance_is_undecided() -> None:

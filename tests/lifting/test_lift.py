@@ -216,3 +216,11 @@ def test_what_has_no_equations_is_refused(function: Callable[..., Any], why: str
 def test_shapes_are_said() -> None:
     lifted = symattn.lift(programs.of_other_shapes, {"left": ("n", "m"), "right": ("m", "n")})
     assert lifted.text.splitlines() == ["left : n × m", "right : m × n", "output = left right"]
+
+
+def doubled_once(Q: Any, K: Any) -> Any:
+    return Q * 1.0 @ K.T * 2.0
+
+
+def test_a_factor_1_is_left_out() -> None:
+    assert lift(doubled_once).text.splitlines()[-1] == "output = 2 (Q K^T)"

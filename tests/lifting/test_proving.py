@@ -62,6 +62,19 @@ def test_wrong_functions_are_refuted_by_numbers_that_show_it(name: str) -> None:
     assert not np.allclose(own, E / E.sum(axis=1, keepdims=True) @ given["V"], atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("name", "verdict", "why"),
+    [
+        ("cancelled", "equal at the sizes tried", "rounding alone"),
+        ("wrong_by_another_library", "undecided", "by rounding it may be"),
+    ],
+)
+def test_a_function_is_refuted_by_what_no_rounding_makes(name: str, verdict: str, why: str) -> None:
+    found = proven(name)
+    assert found.verdict == verdict
+    assert why in found.reason
+
+
 def test_sizes_that_are_given_are_decided() -> None:
     chosen, given = proven("online"), proven("online", n=2, m=5, d_k=2, d_v=1)
     assert (chosen.verdict, chosen.status) == ("equal at the sizes tried", 4)

@@ -1,0 +1,110 @@
+"""Functions in real arithmetic: what they have recorded, held against them and read as balls.
+
+A number of a function may be far off by rounding alone, as that of ``(x + 1e12) - 1e12`` is. What
+the operations of its tape make of the same numbers is enclosed, so that no rounding is in it.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from symattn.arithmetic.base import Array, elementwise
+from symattn.arithmetic.enclosure import precision
+from symattn.claims.computed import Computed, computed
+from symattn.errors import SymattnError, Undecided
+from symattn.isolation import Limits, Run
+from symattn.lifting.lift import asked_of
+from symattn.lifting.limits import LIMITS
+from symattn.lifting.recording import Target
+from symattn.lifting.tapes import Tape, named, near, numbers_by_name
+from symattn.lifting.taping import Taping, taped
+from symattn.verifying.calling import Answer, Call, Function
+
+
+def matrices(call: Call) -> dict[str, Array]:
+    """The matrices that a function is given in a call, by their letters."""
+    return {each.matrix: np.asarray(each.value) for each in call.given if each.matrix}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function, where and within which limits it runs, and what it has recorded, by the call."""
+
+    run: Run
+    target: Target
+    function: Function
+    limits: Limits
+    tapes: dict[bytes, Tape] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
+
+    def tape(self, names: Call, calls: Sequence[Call]) -> Tape:
+        """What it records where each number that it is given is a name, and holds in some calls.
+
+        Raises `SymattnError` where that gives other numbers than the function itself.
+        """
+        booleans = [name for name, array in matrices(calls[0]).items() if array.dtype == bool]
+        asked = Taping(self.target, names, tuple(booleans))
+        tape = Tape(json.loads(asked_of(self.run, taped, asked, self.function.name)))
+        for call in calls:
+            self.hold(tape, numbers_by_name(matrices(names), matrices(call)), call)
+        return tape
+
+    def hold(self, tape: Tape, given: Mapping[int, float], call: Call) -> None:
+        """Hold a tape against what comes of a call. Raises `SymattnError` where they differ."""
+        own = self.function.answer(call)
+        if own.lack is not None:
+            raise SymattnError(own.said)
+        read = tape.floats(given)
+        for (_, places), (_, array) in zip(tape.answer.parts, own.parts, strict=True):
+            assert isinstance(places, Computed)
+            floats = read(places.numbers).astype(float)
+            if (
+                not isinstance(array, Computed)
+                or floats.shape != array.numbers.shape
+                or not (near(floats, array.numbers, array.rounding) | _are_nan(floats, array)).all()
+            ):
+                raise SymattnError(
+                    f"{self.function.name}: what was recorded gives other numbers than itself"
+                )
+
+    def precisely(self, call: Call) -> Answer:
+        """What comes of a call in real arithmetic; of calls of the same shapes one is recorded.
+
+        Raises `SymattnError` for what is not recorded, or not known in so many digits.
+        """
+        ids = named(matrices(call))
+        given = (replace(each, value=ids.get(each.matrix, each.value)) for each in call.given)
+        names = replace(call, given=tuple(given))
+        key = pickle.dumps(names)
+        if key not in self.tapes:
+            self.tapes[key] = self.tape(names, [call])
+        tape, numbers = self.tapes[key], numbers_by_name(ids, matrices(call))
+        self.hold(tape, numbers, call)
+        parts = []
+        with precision(round(LIMITS.digits / np.log10(2))):
+            read = tape.enclosed(numbers)
+            for name, places in tape.answer.parts:
+                assert isinstance(places, Computed)
+                found = elementwise(_known, read(places.numbers)).astype(float)
+                parts.append((name, computed(found, name or "what it returns")))
+        return replace(tape.answer, parts=tuple(parts))
+
+
+def _are_nan(floats: Array, array: Computed) -> Array:
+    """Where both are undefined."""
+    return np.asarray(np.isnan(floats) & np.isnan(array.numbers))
+
+
+def _known(ball: Any) -> float:
+    """The number in a ball, or NaN. Raises `Undecided` for one that contains numbers far apart."""
+    if ball.is_nan():
+        return float("nan")
+    middle, radius = float(ball.mid()), float(ball.rad())
+    if not radius <= np.finfo(float).eps * abs(middle) + LIMITS.near**2:
+        raise Undecided(f"it is not known in {LIMITS.digits} digits")
+    return middle

@@ -1,0 +1,83 @@
+"""Which programs are known to do the same at all sizes, by their source."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symattn.lifting.uniform import varying
+from tests.lifting import attentions, programs
+
+SAME = (
+    *(programs.attention, programs.causal, programs.linear, programs.projected),
+    *(attentions.split_scale, attentions.causal_by_multiplying),
+    *(attentions.causal_negative_number, attentions.a_number_is_added),
+)
+
+
+def by_a_power(Q: Any, b: int = 4) -> Any:
+    t = b**4
+    return Q * (2.0 if len(Q) > t else 1.0)
+
+
+def by_a_filled_matrix(Q: Any) -> Any:
+    sizes = np.full((len(Q), 1), len(Q))
+    return Q * (sizes > 2.5e2)
+
+
+def by_a_function(Q: Any) -> Any:
+    return Q * (1.0 + np.exp(len(Q) - 2.5e2))
+
+
+def by_a_diagonal(Q: Any, t: int = 64) -> Any:
+    return Q * np.tri(len(Q), len(Q), t)
+
+
+def by_a_small_power(Q: Any) -> Any:
+    return Q * len(Q) ** 1e-17
+
+
+def by_what_it_calls(Q: Any) -> Any:
+    return by_a_power(Q)
+
+
+def calling_itself(Q: Any) -> Any:
+    return calling_itself(Q)
+
+
+def with_any(*Q: Any) -> Any:
+    return Q
+
+
+def of_a_loop(Q: Any) -> Any:
+    for _ in Q:
+        Q = Q * 1.0
+    return Q
+
+
+@pytest.mark.parametrize("function", SAME, ids=lambda function: function.__name__)
+def test_ordinary_programs_do_the_same_at_all_sizes(function: Any) -> None:
+    assert json.loads(varying(function)) == ""
+
+
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        (by_a_power, "line 23: 2.0 if len(Q) > t else 1.0"),
+        (by_a_filled_matrix, "line 27: np.full((len(Q), 1), len(Q))"),
+        (by_a_function, "line 32: len(Q) - 250.0"),
+        (by_a_diagonal, "np.tri(len(Q), len(Q), t)"),
+        (by_a_small_power, "len(Q) ** 1e-17"),
+        (by_what_it_calls, "2.0 if len(Q) > t else 1.0"),
+        (calling_itself, "or itself"),
+        (with_any, "it takes any arguments"),
+        (of_a_loop, "for _ in Q"),
+        (np.exp, "no source"),
+        (attentions.online, "for start in range"),
+    ],
+)
+def test_what_may_do_something_else_is_named(function: Any, why: str) -> None:
+    assert why in json.loads(varying(function))
