@@ -13,9 +13,8 @@ import builtins
 import inspect
 import json
 import math
-import textwrap
-from collections.abc import Callable, Mapping
-from types import FunctionType, ModuleType
+from collections.abc import Callable, Iterator, Mapping
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -89,18 +88,13 @@ class _Source:
             raise Varying("it calls what has no source of its own, or itself")
         self._names: dict[str, Kind] = dict(given)
         self._space = code_of(function)[0][1]
-        self._before = function.__code__.co_firstlineno - 1
         self._depth = depth
-        try:
-            source = textwrap.dedent(inspect.getsource(function))
-            (self._node,) = ast.parse(source).body
-        except (OSError, SyntaxError, ValueError):
-            raise Varying("its source cannot be read") from None
+        self._node = _node_of(function)
 
     def read(self) -> Kind:
         """What the function returns. Raises `Varying`."""
         node = self._node
-        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        if node.decorator_list:
             raise Varying("it is no plain function")
         for statement in node.body:
             match statement:
@@ -119,7 +113,7 @@ class _Source:
 
     def _varies(self, node: ast.AST) -> Varying:
         """What to raise for a part of the source that may depend on a size."""
-        line = self._before + getattr(node, "lineno", 1)
+        line = getattr(node, "lineno", 1)
         return Varying(f"line {line}: {ast.unparse(node)}".partition("\n")[0][:80])
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
@@ -265,6 +259,41 @@ class _Source:
         if found is None:
             raise self._varies(node)
         return found
+
+
+def _node_of(function: FunctionType) -> ast.FunctionDef:
+    """The source of a function. Raises `Varying` where that is not what is run."""
+    own = function.__code__
+    try:
+        tree = ast.parse("".join(inspect.findsource(function)[0]))
+        parts = [*_parts_of(compile(tree, "", "exec", dont_inherit=True))]
+    except (OSError, SyntaxError, ValueError):
+        raise Varying("its source cannot be read") from None
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    meant = [each for each in nodes if (each.name, each.lineno) == _place(own)]
+    if len(meant) != 1 or not any(_is_same(each, own) for each in parts):
+        raise Varying("its source is not what is run")
+    return meant[0]
+
+
+def _parts_of(code: CodeType) -> Iterator[CodeType]:
+    """Code, and all that stands in it."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _parts_of(one)
+
+
+def _place(code: CodeType) -> tuple[str, int]:
+    return code.co_name, code.co_firstlineno
+
+
+def _is_same(one: CodeType, other: CodeType) -> bool:
+    """Whether two pieces of code at one place do the same."""
+    return _place(one) == _place(other) and all(
+        getattr(one, name) == getattr(other, name)
+        for name in ("co_code", "co_consts", "co_names", "co_varnames", "co_freevars")
+    )
 
 
 def _of_call(name: str, kinds: list[Kind], options: set[Kind]) -> Kind | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import linecache
 import random
 import re
 from collections import Counter
@@ -79,9 +80,11 @@ def rewritten(code: str, changes: Sequence[tuple[str, str]], draw: random.Random
 
 
 def made(name: str, code: str) -> Callable[..., Any]:
-    """The function of this name that code defines, among the others."""
+    """The function of this name that code defines, among the others; its source can be read."""
     space: dict[str, Any] = {**vars(attentions)}
-    exec(compile(code, attentions.__file__, "exec"), space)
+    file = f"<{name} {hash(code)}>"
+    linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+    exec(compile(code, file, "exec"), space)
     function: Callable[..., Any] = space[name]
     return function
 

@@ -58,6 +58,13 @@ def of_a_loop(Q: Any) -> Any:
     return Q
 
 
+def of_other_code(Q: Any) -> Any:
+    return Q * 2.0
+
+
+of_other_code.__code__ = (lambda Q: Q * (2.0 if len(Q) > 300 else 1.0)).__code__
+
+
 @pytest.mark.parametrize("function", SAME, ids=lambda function: function.__name__)
 def test_ordinary_programs_do_the_same_at_all_sizes(function: Any) -> None:
     assert json.loads(varying(function)) == ""
@@ -76,6 +83,7 @@ def test_ordinary_programs_do_the_same_at_all_sizes(function: Any) -> None:
         (with_any, "it takes any arguments"),
         (of_a_loop, "for _ in Q"),
         (np.exp, "no source"),
+        (of_other_code, "source"),
         (attentions.online, "for start in range"),
     ],
 )
