@@ -22,7 +22,7 @@ from symattn.isolation import Limits, Run, here, within
 from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.numerals import AGAIN, LOWEST, TRIAL
+from symattn.lifting.numerals import LOWEST, TRIAL
 from symattn.lifting.recording import (
     Asked,
     Target,
@@ -143,7 +143,7 @@ def _lifted(
     taken = [int(one) for one in listed if one.isdigit()]
     first, other = (
         Asked(target, shapes, _unlike(names, trial, taken), letters, numbers=numbers)
-        for trial in (TRIAL, AGAIN)
+        for trial in (TRIAL, TRIAL[::-1])
     )
     refused = []
     for library in json.loads(asked_of(run, libraries, target, name)):

@@ -15,8 +15,6 @@ from itertools import combinations
 
 #: Sizes that a program is run at first: primes, none next to another.
 TRIAL = (17, 23, 29, 37, 43, 53, 61, 71, 83, 97)
-#: Others, for a program that has one of those as a number of its own.
-AGAIN = (19, 31, 41, 47, 59, 67, 73, 79, 89, 101)
 
 #: The largest denominator of a quotient that is written as one.
 _MOST_BELOW = 1000

@@ -29,7 +29,7 @@ from symattn.lifting.lift import asked_of, lift, running
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.precise import Program
 from symattn.lifting.recording import Target
-from symattn.lifting.tapes import hold_terms, named
+from symattn.lifting.tapes import hold_terms, named, near
 from symattn.lifting.taping import taped
 from symattn.lifting.terms import Term, Unknown, term
 from symattn.lifting.uniform import varying
@@ -38,6 +38,7 @@ from symattn.status import Status
 from symattn.verifying.calling import here
 from symattn.verifying.inputs import PROPERTIES, Property, numbers_of, sizes_of
 from symattn.verifying.loading import Ended, there
+from symattn.verifying.own import Own
 from symattn.verifying.report import Verification
 from symattn.verifying.subject import Subject, Wanted
 from symattn.verifying.trying import Outcome, judged
@@ -173,7 +174,8 @@ def _proven(
     try:
         shown = _at_sizes(program, subject, _sizes(subject, said), said)
     except SymattnError as error:
-        return replace(common, reason=str(error))
+        nearly = "; its numbers are near, as with constants that are kept in float32"
+        return replace(common, reason=f"{error}{nearly if differs else ''}")
     reason = ROUNDED if differs else ""
     equality = _for_all(program, subject) if found.agrees else None
     if equality:
@@ -186,15 +188,26 @@ def _proven(
 
 
 def _differs(program: Program, shown: Outcome) -> bool:
-    """Whether what a function returns is another number in real arithmetic, too."""
+    """Whether what a function returns is another number in real arithmetic, too.
+
+    One that keeps its angles or its scale in float32 returns others, which shows nothing.
+    """
     call = shown.subject.call(shown.evaluation, shown.numbers, "float64", False)
     arrays = shown.subject.returned(program.precisely(call), shown.evaluation)
-    return judged(ComputedMarker.of(shown.evaluation, arrays))[0] == "wrong"
+    if judged(ComputedMarker.of(shown.evaluation, arrays))[0] != "wrong":
+        return False
+    exact = {letter: np.asarray(shown.evaluation.array(letter), float) for letter in arrays}
+    return not all(
+        near(x.numbers, exact[letter], LIMITS.shown).all() for letter, x in arrays.items()
+    )
 
 
 def _sizes(subject: Subject, said: Mapping[str, int]) -> dict[str, int]:
     """The sizes at which entries are compared: those said, and small ones; two heads a group."""
     usual = {**SMALL, **({} if subject.spec.kv_heads is None else {"h": 4})}
+    # the base of the angles shows from the second pair on
+    if not isinstance(subject.spec, Own) and subject.spec.rotary is not None:
+        usual |= {"d_k": 4, "d_r": 4}
     sizes = sizes_of(subject.derivation(), subject.spec, {**usual, **said})
     if subject.tied and {"d_k", "d_v"} <= {*sizes}:
         sizes["d_v"] = sizes["d_k"]

@@ -169,3 +169,9 @@ def cancelled(Q, K, V):
 
 def wrong_by_another_library(Q, K, V):
     return np.linalg.solve(np.eye(len(Q)), softmax(Q @ K.T) @ V)
+
+
+def scale_in_float32(Q, K, V):
+    scale = np.float32(1 / np.sqrt(Q.shape[1]))
+    e = np.exp((Q @ K.T) * float(scale))
+    return e / e.sum(axis=1, keepdims=True) @ V

@@ -75,6 +75,12 @@ def test_a_function_is_refuted_by_what_no_rounding_makes(name: str, verdict: str
     assert why in found.reason
 
 
+def test_a_constant_in_float32_shows_nothing() -> None:
+    found = proven("scale_in_float32")
+    assert (found.verdict, found.status) == ("undecided", 4)
+    assert "kept in float32" in found.reason
+
+
 def test_sizes_that_are_given_are_decided() -> None:
     chosen, given = proven("online"), proven("online", n=2, m=5, d_k=2, d_v=1)
     assert (chosen.verdict, chosen.status) == ("equal at the sizes tried", 4)
