@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from symattn.lifting.entries import (
     sigmoid,
     softmax,
 )
-from symattn.lifting.recorded import Recorded
+from symattn.lifting.recorded import Asked, Recorded
 from symattn.lifting.said import Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.
@@ -83,10 +83,12 @@ def _kept(value: Any, args: Any) -> Any:
 
     Raises `Unsaid` for numbers that are taken out of arrays that record as wholes.
     """
-    if any(isinstance(one, Recorded) for one in _all_of(args)) and not all(
-        isinstance(one, Recorded | _Unmade) for one in _all_of(value)
-    ):
-        raise Unsaid("a branch depends on the numbers; a mask of constants has a formula")
+    if any(isinstance(one, Recorded) for one in _all_of(args)):
+        for one in _all_of(value):
+            if isinstance(one, Asked):
+                raise Unsaid("a branch depends on the numbers; a mask of constants has a formula")
+            if not isinstance(one, Recorded | _Unmade):
+                raise Unsaid("an operation without a formula here")
     return entries(value) if hasattr(value, "tape") else value
 
 
@@ -158,6 +160,9 @@ def _moved_whole(operation: Callable[..., Any], args: Any, library: Callable[[An
             return _joined(arrays, starts, places)
         (one,) = arrays
         if (places == 0).any():  # where nothing is left of a triangle
+            own = np.arange(1, one.size + 1).reshape(one.shape)
+            if places.shape != own.shape or (places != own)[places != 0].any():
+                raise Unsaid("zeros beside numbers that are moved")
             return np.where(places != 0, one, 0.0)
         return one.taken(places - 1)
 
@@ -231,16 +236,22 @@ _OF_BOTH: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _behind(lines: Sequence[int], why: str) -> str:
+#: The line of a program that an operation comes from, and its file, then those of the calls
+#: around it.
+Lines: TypeAlias = Sequence[tuple[str, int]]
+
+
+def _behind(lines: Lines, why: str) -> str:
     """Why, behind the line of the program, unless one stands there."""
-    return f"line {lines[0]}: {why}" if lines and not why.startswith("line ") else why
+    return f"line {lines[0][1]}: {why}" if lines and not why.startswith("line ") else why
 
 
-def _at(lines: Sequence[int], args: Any) -> None:
+def _at(lines: Lines, args: Any) -> None:
     """An operation of a line begins; what the lines before it made has its name first."""
     used = [one for one in _all_of(args) if isinstance(one, Recorded)]
     if used:
-        used[0].run.program.at(lines, used)
+        run = used[0].run
+        run.program.at([line for file, line in lines if file == run.file], used)
 
 
 def _made(value: Any) -> Any:
@@ -341,9 +352,10 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
         return _Unmade(_behind(_lines_of(node), str(error)))
 
 
-def _lines_of(node: Any) -> list[int]:
-    """The line of the program that an operation comes from, then those of the calls around it."""
-    return [*map(int, (node.stack_trace or "").split())]
+def _lines_of(node: Any) -> Lines:
+    """The lines that an operation comes from."""
+    stack = (node.stack_trace or "").splitlines()
+    return [(file, int(line)) for line, _, file in (each.partition(" ") for each in stack)]
 
 
 @contextmanager
@@ -355,7 +367,7 @@ def _lines_kept(file: str) -> Iterator[None]:
         at, lines = frame.f_back if frame is not None and event == "return" else frame, ""
         while at is not None:
             if at.f_code.co_filename == file:
-                lines += f"{at.f_lineno} "
+                lines += f"{at.f_lineno} {file}\n"
             at = at.f_back
         traceback.set_stack_trace([lines])
         return looked
@@ -598,12 +610,12 @@ def _of_jaxpr(jaxpr: Any, constants: Sequence[Any], given: Sequence[Any]) -> lis
     return [known(one) for one in jaxpr.outvars]
 
 
-def _lines_in(equation: Any) -> list[int]:
-    """The line of the program that an operation comes from, then those of the calls around it."""
+def _lines_in(equation: Any) -> Lines:
+    """The lines that an operation comes from."""
     from jax._src import source_info_util
 
     frames = source_info_util.user_frames(equation.source_info.traceback)
-    return [int(frame.start_line) for frame in frames]
+    return [(frame.file_name, int(frame.start_line)) for frame in frames]
 
 
 def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
