@@ -75,12 +75,16 @@ def picture(
 
 
 def usual(kind: str, derivation: Derivation) -> str:
-    """The matrix that is drawn where none is asked for: the weights; of products, the scores."""
+    """The matrix that is drawn where none is asked for: the weights; of products, the scores.
+
+    Where there are no weights, these are the states, one after another as they grow.
+    """
     items = (*derivation.inputs, *derivation.steps)
     if kind == "falk":
         names = [step.name for step in derivation.steps if step.logits]
     else:
         names = [item.name for item in items if item.weights]
+        names += [step.name for step in derivation.steps if step.recurrent and kind == "heat"]
     return names[0] if names else items[-1].name
 
 

@@ -21,6 +21,7 @@ from symattn.documents.pictures.kinds import KINDS, cut, picture
 from symattn.documents.pictures.png import png_document
 from symattn.documents.pictures.svg import svg_document
 from symattn.documents.pictures.tikz import tikz_document
+from symattn.language.equations import derivation_of
 from symattn.nodes.spell import Speller
 from symattn.sheets.worksheet import read_worksheet
 from tests.command import put, run
@@ -52,6 +53,15 @@ def test_a_heat_map_shows_the_proven_digits() -> None:
 
 def letters_in(drawing: Drawing) -> list[str]:
     return [shape.plain for shape in drawing.shapes if isinstance(shape, Words)]
+
+
+def test_states_are_drawn_as_they_grow() -> None:
+    whole = derivation_of("S[0] = 0; S[t] = S[t-1] + K[t]^T V[t]; O[t,:] = Q[t] S[t]")
+    rows = [[1, 0], [0, 1], [2, 1]]
+    drawing = picture("heat", whole, whole.evaluate(Q=rows, K=rows, V=rows))
+    titles = [shape.plain for shape in drawing.shapes if isinstance(shape, Words) and shape.bold]
+    assert titles == ["S⁽¹⁾", "S⁽²⁾", "S⁽³⁾"]
+    assert "S⁽³⁾, 2 by 2: 5, 2; 2, 2" in drawing.alternative
 
 
 def test_a_large_map_has_no_digits_and_its_cells_are_those_of_the_matrix() -> None:
