@@ -107,3 +107,34 @@ def test_a_chunk_without_its_state_is_refuted() -> None:
     token, chunk = (_TOKEN + text for text in PROVEN["linear, handed on"])
     answer = equal(derivation(token), derivation(chunk.replace("S_0 + ", "")))
     assert answer.verdict == "different"
+
+
+def written_out(tokens: int) -> str:
+    """The delta rule token by token, without a recurrence."""
+    lines = []
+    for t in range(1, tokens + 1):
+        row, before = f"[{t}:{t}, :]", f"S_{t - 1}"
+        lines.append(f"S_{t} = {before} + K{row}^T B{row} (V{row} - K{row} {before})")
+    rows = "; ".join(f"Q[{t}:{t}, :] S_{t}" for t in range(1, tokens + 1))
+    return "; ".join([*lines, f"O = [{rows}]"])
+
+
+#: The chunk of `deltanet-chunked`, with the inverse G of I + L: L^p = 0 in a chunk of p tokens.
+_DELTA = (
+    "T[i,j] = 1 if j <= i else 0; N[i,j] = 1 if j < i else 0; L = B ∘ (K K^T ∘ N); G = {inverse}; "
+    "U = G (B ∘ V); W = G (B ∘ K); O = Q S_0 + (Q K^T ∘ T) (U - W S_0)"
+)
+
+
+@pytest.mark.parametrize("tokens", [2, 3])
+def test_a_chunk_of_the_delta_rule_is_proven_at_given_sizes(tokens: int) -> None:
+    sizes = f"K : {tokens} × 2; V : {tokens} × 3; Q : {tokens} × 2; B : {tokens} × 1; S_0 : 2 × 3\n"
+    inverse = {2: "I - L", 3: "I - L + L L"}[tokens]
+    loop = derivation(sizes + written_out(tokens))
+    answer = equal(loop, derivation(sizes + _DELTA.format(inverse=inverse)))
+    assert answer.summary == "equal (at the sizes given)"
+    late = _DELTA.replace("j <= i", "j < i").format(inverse=inverse)
+    assert equal(loop, derivation(sizes + late)).verdict == "different"
+    part = f"K : {tokens} × 2; B : {tokens} × 1; N[i,j] = 1 if j < i else 0; L = B ∘ (K K^T ∘ N); "
+    both = (derivation(f"{part} O = {text}") for text in (f"(I + L) ({inverse})", "I + 0 * L"))
+    assert equal(*both).summary == "equal (at the sizes given)"
