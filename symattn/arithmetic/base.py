@@ -241,6 +241,11 @@ class Arithmetic(Ranks):
         """`a` where left ≤ right, else `b`."""
         return self.where(np.asarray(left <= right, dtype=bool), a, b)
 
+    def where_equal(self, x: Array, number: int, a: Array, b: Array) -> Array:
+        """`a` where an entry is `number`, else `b`; where it is not known, as `where_at_most`."""
+        one = self.scalar(sympy.Integer(number))
+        return self.where_at_most(x, one, self.where_at_most(one, x, a, b), b)
+
     @property
     def zero(self) -> Ground:
         """0 in this arithmetic."""

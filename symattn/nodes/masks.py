@@ -730,9 +730,7 @@ class Allowed(Node):
 
     @classmethod
     def _compute(cls, arithmetic: Arithmetic, *args: Operand) -> Array:
-        return arithmetic.where(
-            arithmetic.equals(args[0], 1), arithmetic.zero, arithmetic.minus_infinity
-        )
+        return arithmetic.where_equal(args[0], 1, arithmetic.zero, arithmetic.minus_infinity)
 
 
 class AnyOf(Node):

@@ -18,6 +18,7 @@ from symattn.arithmetic.base import Array
 from symattn.derivations import worked
 from symattn.errors import Undecided
 from symattn.evaluate.walk import program_of
+from symattn.language.equations import derivation_of
 from symattn.nodes.masks import (
     MASKS,
     Allowed,
@@ -460,3 +461,13 @@ def test_parameters_may_be_symbols() -> None:
     assert Window(3, 3, w).subs(w, 1) == Window(3, 3, 1)
     assert MASKS["dilated"].of(3, 3, [w, 2]).subs(w, 1) == MASKS["dilated"].of(3, 3, [1, 2])
     assert Causal(3, 3, w).subs(w, 2) == Causal(3, 3, 2)
+
+
+def test_what_is_1_by_a_sum_of_weights_may_be_attended() -> None:
+    """A row of weights sums to 1, which no enclosure of their quotients shows."""
+    whole = derivation_of("A = softmax(S); B = rowsum(A); M = allow(B); C = allow(A)")
+    values = whole.evaluate(S=[[1, 2], [0, 3]])
+    assert values["M"].exact == sympy.zeros(2, 1)
+    assert values["M"].array.tolist()[0] == [0.0]
+    assert set(values["C"].exact) == {-sympy.oo}
+    assert not values.check().agrees  # floats may be told from 1: there is no bound
