@@ -171,7 +171,8 @@ class _Matrices(_Numbers):
     def _cut(self, whole: MatrixExpr) -> str:
         """What a part is taken of: in brackets, too, where an exponent would be cut instead."""
         text = self._atom(self.matrix(whole))
-        return f"({text})" if "^" in text else text
+        _, _, last = text.replace("]", ")").rpartition(")")
+        return f"({text})" if "^" in last else text
 
     def _share(self, width: sympy.Expr, axis: sympy.Expr) -> str:
         """Which rows (or columns) of all heads' are one head's: (h-1) d_k + 1 : h d_k."""
