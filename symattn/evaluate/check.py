@@ -166,9 +166,9 @@ def compare(name: str, array: Array, true: Array, allowed: Array, after: bool = 
         return StepCheck(name, array.shape, math.inf, math.inf, (), 0.0, False)
     found = [*map(distance, array.ravel().tolist(), true.flat, allowed.flat)]
     errors, most, inside = zip(*found, strict=True)
+    largest = max(errors)
+    worst = errors.index(largest)
     failed = [k for k, is_inside in enumerate(inside) if not is_inside]
-    worst = max(failed or range(len(errors)), key=errors.__getitem__)
-    largest = errors[worst]
     places = [tuple(map(int, np.unravel_index(k, array.shape))) for k in (worst, *failed[:1])]
     return StepCheck(
         name,
