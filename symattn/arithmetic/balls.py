@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from symattn.arithmetic.base import (
     Arithmetic,
     Array,
+    Ground,
     elementwise,
     filled,
     inverted,
@@ -138,6 +139,10 @@ class Balls(Arithmetic):
     def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
         """Where the comparison is open, a ball that holds both."""
         return elementwise(_by_comparison, left, right, a, b)
+
+    def where_equal(self, x: Array, number: int, a: Array, b: Array) -> Array:
+        one: Ground = self.scalar(sympy.Integer(number))
+        return self.where_at_most(x, one, self.where_at_most(one, x, a, b), b)
 
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)

@@ -9,7 +9,7 @@ argument). Values are NumPy arrays throughout, of floats or of objects, so that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import sympy
@@ -35,6 +35,11 @@ class Ranks(Shapes):
     def equals(self, x: Array, number: int) -> NDArray[np.bool_]:
         """Where an entry is exactly `number`."""
         return np.asarray(x == number, dtype=bool)
+
+    def where_equal(self, x: Array, number: int, a: Array, b: Array) -> Array:
+        """`a` where an entry is `number`, else `b`; a ball of both where it is not known."""
+        where: Callable[..., Array] = cast(Any, self).where
+        return where(self.equals(x, number), a, b)
 
     def threshold(self, x: Array) -> Array:
         """For each row the τ with Σ max(0, x − τ) = 1, as an axis of length 1."""
@@ -240,11 +245,6 @@ class Arithmetic(Ranks):
     def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
         """`a` where left ≤ right, else `b`."""
         return self.where(np.asarray(left <= right, dtype=bool), a, b)
-
-    def where_equal(self, x: Array, number: int, a: Array, b: Array) -> Array:
-        """`a` where an entry is `number`, else `b`; where it is not known, as `where_at_most`."""
-        one = self.scalar(sympy.Integer(number))
-        return self.where_at_most(x, one, self.where_at_most(one, x, a, b), b)
 
     @property
     def zero(self) -> Ground:

@@ -522,9 +522,6 @@ class Recording(_Shaped, Arithmetic):
     def whole_power(self, x: Value, exponents: Value) -> Value:
         return self.record("whole power", x, self.numbers(exponents))
 
-    def where_equal(self, x: Value, number: int, a: Value, b: Value) -> Value:
-        return self.where(self.equals(x, number), a, b)
-
     def where_at_most(self, left: Value, right: Value, a: Value, b: Value) -> Value:
         return self.where(self.record("no more", left, right), a, b)
 
