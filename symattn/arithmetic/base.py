@@ -9,7 +9,7 @@ argument). Values are NumPy arrays throughout, of floats or of objects, so that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import sympy
@@ -36,10 +36,13 @@ class Ranks(Shapes):
         """Where an entry is exactly `number`."""
         return np.asarray(x == number, dtype=bool)
 
+    def where(self, condition: NDArray[np.bool_], a: Array | Ground, b: Array | Ground) -> Array:
+        """`a` where the condition holds, else `b`, whatever the other one is (NaN, ∞)."""
+        return np.where(condition, a, b)
+
     def where_equal(self, x: Array, number: int, a: Array, b: Array) -> Array:
         """`a` where an entry is `number`, else `b`; a ball of both where it is not known."""
-        where: Callable[..., Array] = cast(Any, self).where
-        return where(self.equals(x, number), a, b)
+        return self.where(self.equals(x, number), a, b)
 
     def threshold(self, x: Array) -> Array:
         """For each row the τ with Σ max(0, x − τ) = 1, as an axis of length 1."""
@@ -234,10 +237,6 @@ class Arithmetic(Ranks):
         sums = (self.row_sum(self.where(places == c, x, self.zero)) for c in range(int(count)))
         return np.concatenate([*sums], axis=-1)
 
-    def where(self, condition: NDArray[np.bool_], a: Array | Ground, b: Array | Ground) -> Array:
-        """`a` where the condition holds, else `b`, whatever the other one is (NaN, ∞)."""
-        return np.where(condition, a, b)
-
     def whole_power(self, x: Array, exponents: Array) -> Array:
         """Every entry to the whole power at its place, which may be below 0; x^0 is 1."""
         return np.asarray(x ** exponents.astype(object))
@@ -255,6 +254,12 @@ class Arithmetic(Ranks):
     def minus_infinity(self) -> Ground:
         """−∞ in this arithmetic."""
         return self.scalar(sympy.S.NegativeInfinity)
+
+
+def equal_by_order(self: Arithmetic, x: Array, number: int, a: Array, b: Array) -> Array:
+    """`Ranks.where_equal` where two numbers are told apart by their order alone."""
+    one: Ground = self.scalar(sympy.Integer(number))
+    return self.where_at_most(x, one, self.where_at_most(one, x, a, b), b)
 
 
 def filled(shape: tuple[int, ...], entries: list[Ground]) -> Array:

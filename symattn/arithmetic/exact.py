@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from symattn.arithmetic.base import (
     Arithmetic,
     Array,
-    Ground,
     elementwise,
+    equal_by_order,
     filled,
     inverted,
     of_rows,
@@ -200,9 +200,7 @@ class Exact(Arithmetic):
     def where_at_most(self, left: Array, right: Array, a: Array, b: Array) -> Array:
         return elementwise(_by_comparison, left, right, a, b)
 
-    def where_equal(self, x: Array, number: int, a: Array, b: Array) -> Array:
-        one: Ground = self.scalar(sympy.Integer(number))
-        return self.where_at_most(x, one, self.where_at_most(one, x, a, b), b)
+    where_equal = equal_by_order
 
     def matmul(self, a: Array, b: Array) -> Array:
         return stacked(a, b, _product)
