@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TypeAlias
@@ -26,7 +26,7 @@ from symattn.lifting.entries import (
     sigmoid,
     softmax,
 )
-from symattn.lifting.recorded import Asked, Recorded
+from symattn.lifting.recorded import BRANCHES, Asked, Recorded
 from symattn.lifting.said import Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.
@@ -86,7 +86,7 @@ def _kept(value: Any, args: Any) -> Any:
     if any(isinstance(one, Recorded) for one in _all_of(args)):
         for one in _all_of(value):
             if isinstance(one, Asked):
-                raise Unsaid("a branch depends on the numbers; a mask of constants has a formula")
+                raise Unsaid(BRANCHES)
             if not isinstance(one, Recorded | _Unmade):
                 raise Unsaid("an operation without a formula here")
     return entries(value) if hasattr(value, "tape") else value
@@ -171,16 +171,11 @@ def _moved_whole(operation: Callable[..., Any], args: Any, library: Callable[[An
 
 def _joined(arrays: Sequence[Recorded], starts: Any, places: Any) -> Any:
     """Arrays beside one another, along the axis along which their places change."""
+    pairs = zip(arrays, starts, strict=False)
+    own = [start + np.arange(one.size).reshape(one.shape) for one, start in pairs]
     for axis in range(places.ndim):
-        if all(one.ndim == places.ndim for one in arrays):
-            ends = np.cumsum([one.shape[axis] for one in arrays])[:-1]
-            parts = np.split(places, ends, axis=axis)
-            whole = zip(arrays, starts, parts, strict=False)
-            if all(
-                np.array_equal(part.ravel(), start + np.arange(one.size))
-                and part.shape == one.shape
-                for one, start, part in whole
-            ):
+        with suppress(ValueError):  # not along this one
+            if np.array_equal(np.concatenate(own, axis=axis), places):
                 return np.concatenate(arrays, axis=axis)
     raise Unsaid("arrays that are joined in a way that has no formula here")
 

@@ -23,6 +23,7 @@ from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST, TRIAL
+from symattn.lifting.recorded import leading
 from symattn.lifting.recording import (
     Asked,
     Target,
@@ -176,7 +177,11 @@ def _held(run: Run, name: str, first: Asked) -> Lifted:
     runs = [first, *(replace(first, sizes=sizes, seed=1) for sizes in others)]
     for asked in runs:
         drawn = {found["letters"][name]: value for name, value in asked.drawn().items()}
-        given = {name: _squeezed(value) for name, value in drawn.items() if name in asked_for}
+        given = {
+            name: value.reshape(value.shape[leading(value) :])
+            for name, value in drawn.items()
+            if name in asked_for
+        }
         evaluation = made.evaluate(**given)
         own = json.loads(asked_of(run, ran, asked, name))
         steps = {made.steps[-1].letter: own, **(found["numbers"] if asked is first else {})}
@@ -192,13 +197,6 @@ def _unlike(names: Sequence[str], trial: Sequence[int], taken: Sequence[int]) ->
         return any(number % size == 0 or abs(number - size) == 1 for number in taken)
 
     return dict(zip(names, sorted(trial, key=is_like), strict=False))
-
-
-def _squeezed(value: Any) -> Any:
-    """An array without the axes of one number that stand before its matrix."""
-    while np.ndim(value) > 2 and len(value) == 1:
-        value = value[0]
-    return value
 
 
 def asked_of(run: Run, function: Callable[[Any], bytes], argument: object, name: str) -> bytes:

@@ -310,6 +310,10 @@ class Recorded(np.ndarray[Any, Any]):
         )
 
 
+#: What is said of a program that asks the numbers.
+BRANCHES = "a branch depends on the numbers; a mask of constants has a formula"
+
+
 class Asked(np.ndarray[Any, Any]):
     """What a comparison of numbers gives; only `np.where` may ask it."""
 
@@ -372,13 +376,16 @@ def _recorded(numbers: Any, run: Recording) -> Recorded:
     return array
 
 
+def leading(array: npt.NDArray[Any]) -> int:
+    """How many axes of one number stand before a matrix, or before those of heads."""
+    return next((k for k, size in enumerate(array.shape[:-2]) if size != 1), max(array.ndim - 2, 0))
+
+
 def recorded_input(numbers: Any, letter: str, run: Recording) -> Recorded:
     """What a function is given: a matrix that is a letter, or one for each head, or a number."""
     array = _recorded(np.array(numbers), run)
-    shape, lead = [*array.shape], 0
-    while len(shape) > 2 and shape[0] == 1:
-        lead += 1
-        del shape[0]
+    lead = leading(array)
+    shape = array.shape[lead:]
     if len(shape) > 3:
         raise Unsaid(
             f"{letter} has {array.ndim} axes; matrices, and one for each head, have a formula"
@@ -434,9 +441,7 @@ def _said(run: Recording, value: Any) -> Said:
     if isinstance(value, Recorded):
         return value.said
     if isinstance(value, Asked):
-        raise Unsaid(
-            f"{value.why}a branch depends on the numbers; a mask of constants has a formula"
-        )
+        raise Unsaid(f"{value.why}{BRANCHES}")
     numbers = np.asarray(value)
     lead = 0
     while numbers.ndim > 2 and (numbers == numbers[:1]).all():

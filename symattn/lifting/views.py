@@ -35,7 +35,7 @@ def viewed(one: Said, shape: Sequence[int], places: npt.NDArray[Any], sizes: Siz
     """
     if not places.size:
         raise _no_part()
-    return _View(one, shape, int(places.flat[0]), sizes).formula(_steps(places))
+    return _View(one, shape, places, sizes).formula()
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,25 @@ class _Step:
 class _View:
     """The array that others are made of, and what is taken of each of its axes."""
 
-    def __init__(self, one: Said, shape: Sequence[int], first: int, sizes: Sizes) -> None:
+    def __init__(
+        self, one: Said, shape: Sequence[int], places: npt.NDArray[Any], sizes: Sizes
+    ) -> None:
         self.one, self.shape, self.sizes = one, (*shape,), sizes
+        #: The axes that are made, and what each runs along, as that is found.
+        self.steps = _steps(places)
+        self.labels = [""] * len(self.steps)
         #: How far apart the numbers along each axis lie, and where what is taken of it begins.
         self.apart = [math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape))]
         self.starts = [
-            first // apart % size for apart, size in zip(self.apart, self.shape, strict=True)
+            int(places.flat[0]) // apart % size
+            for apart, size in zip(self.apart, self.shape, strict=True)
         ]
 
-    def formula(self, steps: Sequence[_Step]) -> Said:
+    def formula(self) -> Said:
         """The formula, its parts taken, its heads cut apart or joined."""
-        made, labels = self.one, [""] * len(steps)
+        made = self.one
         of: dict[int, list[_Step]] = {axis: [] for axis in range(len(self.shape))}
-        for step in sorted(steps, key=lambda one: -one.apart):
+        for step in sorted(self.steps, key=lambda one: -one.apart):
             if step.length > 1 and step.apart:
                 of[self._axis_at(step.apart)].append(step)
         joined = {
@@ -79,10 +85,10 @@ class _View:
             raise _no_part()
         for axis, group in of.items():
             if axis in joined:
-                made, labels[group[0].axis] = self._joined(made, joined[axis], axis)
+                made, self.labels[group[0].axis] = self._joined(made, joined[axis], axis)
             elif axis not in covered:
-                made = self._taken(made, axis, group, labels)
-        return replace(made, axes=tuple(labels))
+                made = self._taken(made, axis, group)
+        return replace(made, axes=tuple(self.labels))
 
     def _axis_at(self, apart: int) -> int:
         """The axis along which numbers lie so far apart."""
@@ -118,7 +124,7 @@ class _View:
                 return replace(made, text=text, level=ATOM), "i"
         raise Unsaid("axes joined in an order that has no formula; heads go before their columns")
 
-    def _taken(self, made: Said, axis: int, group: Sequence[_Step], labels: list[str]) -> Said:
+    def _taken(self, made: Said, axis: int, group: Sequence[_Step]) -> Said:
         """What is taken of one axis: all, a part, or the share of each head."""
         along, start = self.one.axes[axis], self.starts[axis]
         widths = [step.apart // self.apart[axis] for step in group]
@@ -127,45 +133,43 @@ class _View:
         if not group or (len(group) == 1 and widths == [1]):
             length = group[0].count if group else 1
             if along in FAMILIES:
-                return self._heads(made, along, axis, group, labels)
+                return self._heads(made, along, axis, group)
             if any(step.times > 1 for step in group):
                 raise _no_part()
             for step in group:
-                labels[step.axis] = along
+                self.labels[step.axis] = along
             return self._part(made, along, start, length, self.shape[axis])
         if len(group) != 2 or widths[1] != 1 or along in (*FAMILIES, "") or group[1].times > 1:
             raise _no_part()
         if group[0].times > 1:
             raise Unsaid("heads that are repeated; name each head's matrix before")
-        labels[group[1].axis] = along
-        return self._shared(made, axis, group[0], group[1], labels)
+        self.labels[group[1].axis] = along
+        return self._shared(made, axis, group[0], group[1])
 
-    def _shared(self, made: Said, axis: int, heads: _Step, share: _Step, labels: list[str]) -> Said:
+    def _shared(self, made: Said, axis: int, heads: _Step, share: _Step) -> Said:
         """Rows or columns of all heads cut into those of each, or a part of those."""
         along, start = self.one.axes[axis], self.starts[axis]
         width = heads.apart // self.apart[axis]
         inner = start % width if share.length < width else 0
-        index = labels[heads.axis] = self.sizes.index(heads.count)
+        index = self.labels[heads.axis] = self.sizes.index(heads.count)
         made = self._part(made, along, start - inner, heads.count * width, self.shape[axis])
         said = self.sizes.number(width).within(ATOM)
         made = _cut(made, along, f"({index}-1)*{said} + 1 : {index}*{said}")
         return self._part(made, along, inner, share.length, width)
 
-    def _heads(
-        self, made: Said, index: str, axis: int, group: Sequence[_Step], labels: list[str]
-    ) -> Said:
+    def _heads(self, made: Said, index: str, axis: int, group: Sequence[_Step]) -> Said:
         """All heads, one of them, or those of groups for each of their heads."""
         whole = bool(group) and group[0].count == self.shape[axis]
         letter = made.text.removesuffix(f"[{index}]")
         if whole and group[0].times == 1:
-            labels[group[0].axis] = index
+            self.labels[group[0].axis] = index
             return made
         if letter == made.text or (group and not whole):
             raise Unsaid("some of the heads; all of them, or one, have a formula")
         if not group:
             return replace(made, text=f"{letter}[{self.starts[axis] + 1}]")
-        labels[group[0].axis] = self.sizes.index(group[0].length)
-        return replace(made, text=f"{letter}[group({labels[group[0].axis]})]")
+        self.labels[group[0].axis] = self.sizes.index(group[0].length)
+        return replace(made, text=f"{letter}[group({self.labels[group[0].axis]})]")
 
     def _part(self, made: Said, along: str, start: int, length: int, size: int) -> Said:
         """Rows or columns from … to …, where these are not all."""

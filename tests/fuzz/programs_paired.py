@@ -7,7 +7,6 @@ NumPy says which are the same: no such pair may be told apart, and no other one 
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import random
 from collections import Counter
@@ -18,7 +17,7 @@ import numpy as np
 
 from symattn.errors import SymattnError
 from symattn.lifting.comparing import prove_programs
-from tests.fuzz.programs import FUNCTIONS, made, rewritten
+from tests.fuzz.programs import FUNCTIONS, made, main, numbers, rewritten
 from tests.lifting import attentions
 
 #: What leaves a program as it is in real arithmetic.
@@ -84,15 +83,6 @@ def is_same(one: Callable[..., Any], other: Callable[..., Any], *sizes: int) -> 
     return bool(a.shape == b.shape and np.allclose(a, b, atol=1e-6, rtol=1e-6))
 
 
-def numbers(function: Callable[..., Any], *given: Any) -> Any:
-    """What a function returns; None for nothing."""
-    with np.errstate(all="ignore"):
-        try:
-            return np.asarray(function(*given))
-        except (ValueError, IndexError, TypeError):
-            return None
-
-
 def pair(draw: random.Random) -> tuple[str, Callable[..., Any], Callable[..., Any]]:
     """Two programs of one: rewritten, and rewritten and, of two in three, changed."""
     name = draw.choice([one for one in FUNCTIONS if one != "split_scale"])  # of other letters
@@ -123,17 +113,5 @@ def tried(count: int, seed: int) -> tuple[Counter[tuple[bool, str]], list[str]]:
     return found, false
 
 
-def main() -> None:
-    """Try many, and print a table."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=150)
-    parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    found, false = tried(asked.count, asked.seed)
-    for (same, verdict), number in sorted(found.items()):
-        print("same" if same else "other", verdict, number, sep="\t")
-    print(*false or ["nothing was said falsely"], sep="\n")
-
-
 if __name__ == "__main__":
-    main()
+    main(tried, 150, ("same", "other"))
