@@ -157,7 +157,8 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven) -> Proven:
     reason = ROUNDED if tried.rounds else ""
     equality = _for_all(pair, numbers) if tried.everywhere else None
     if equality is not None:
-        reason = next(filter(None, map(only_at_sizes, _both(pair))), "")
+        why = (only_at_sizes(program, program.letters) for program in _both(pair))
+        reason = next(filter(None, why), "")
         if not reason:
             return replace(common, verdict="equal for all sizes", equality=equality)
     chosen = {*small} - {*pair.said}
@@ -404,8 +405,7 @@ def _hold_entries(pair: _Pair, sizes: Mapping[str, int]) -> None:
 def _for_all(pair: _Pair, numbers: Mapping[str, Array]) -> Equality | None:
     """The proof that the equations of both are the same; None where there is none."""
     plain = all(len(shape) == 2 for shape in pair.shapes.values()) and not pair.said
-    of_numpy = all(program.library == "numpy" for program in _both(pair))
-    if not plain or not of_numpy or pair.one.answer(numbers).form != "array":
+    if not plain or pair.one.answer(numbers).form != "array":
         return None
     lifted = []
     for program in _both(pair):

@@ -10,7 +10,7 @@ at the sizes given. The tape is held against the function's own numbers before a
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -32,7 +32,7 @@ from symattn.lifting.recording import Target
 from symattn.lifting.tapes import hold_terms, named, near
 from symattn.lifting.taping import taped
 from symattn.lifting.terms import Term, Unknown, term
-from symattn.lifting.uniform import varying
+from symattn.lifting.uniform import Called, varying
 from symattn.marking.computed import ComputedMarker
 from symattn.status import Status
 from symattn.verifying.calling import here
@@ -179,7 +179,7 @@ def _proven(
     reason = ROUNDED if differs else ""
     equality = _for_all(program, subject) if found.agrees else None
     if equality:
-        reason = only_at_sizes(program)
+        reason = only_at_sizes(program, [one.name for one in subject.parameters])
         if not reason:
             return replace(common, verdict="equal for all sizes", equality=equality)
     chosen = {*shown} - {*said}
@@ -225,9 +225,10 @@ def _real() -> Iterator[Property]:
 # ---- for all sizes ---------------------------------------------------------------------------
 
 
-def only_at_sizes(program: Program) -> str:
+def only_at_sizes(program: Program, given: Iterable[str]) -> str:
     """Why a program may do something else at other sizes; "" where its source shows it not."""
-    why = json.loads(asked_of(program.run, varying, program.target, program.function.name))
+    asked = Called(program.target, (*given,))
+    why = json.loads(asked_of(program.run, varying, asked, program.function.name))
     return f"It is not said of all sizes: {why}." if why else ""
 
 
@@ -238,12 +239,7 @@ def _for_all(program: Program, subject: Subject) -> Equality | None:
     plain = all(
         one.kind == "matrix" and items[one.meaning].count is None for one in subject.parameters
     )
-    if (
-        subject.layout.library != "numpy"
-        or not plain
-        or subject.layout.lead
-        or subject.layout.heads == "single"
-    ):
+    if not plain or subject.layout.lead or subject.layout.heads == "single":
         return None
     names = {one.name: one.meaning for one in subject.parameters}
     shapes = {one: [str(x) for x in items[meaning].shape] for one, meaning in names.items()}

@@ -12,40 +12,68 @@ import ast
 import builtins
 import inspect
 import json
-import math
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Literal, TypeAlias
-
-import numpy as np
 
 from symattn.errors import SymattnError
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.recording import Target, function_of
 from symattn.verifying.calling import code_of
 
-#: What an expression is. The entries of a pattern do not depend on sizes, only where they stand;
-#: a word is no number: an axis, a dtype, None.
-Kind: TypeAlias = Literal["array", "pattern", "size", "number", "shape", "word"]
+#: What an expression is. The entries of a pattern do not depend on sizes, only where they stand.
+#: Places are 0, 1, 2, …, which may be compared with one another, as their differences with small
+#: numbers, and with nothing else. A word is no number: an axis, a dtype, None.
+Kind: TypeAlias = Literal[
+    "array", "pattern", "places", "difference", "size", "number", "shape", "word"
+]
 
-#: Functions of arrays, by the names of NumPy's functions and of methods.
+#: The modules whose functions have the meaning that their names have below.
+_LIBRARIES = (*("numpy", "math", "torch", "torch.nn.functional", "jax.numpy", "jax.nn", "jax.lax"),)
+
+#: Functions of arrays, by the names of functions of a library and of methods.
 _OF_ARRAYS = frozenset(
     [
-        *("abs", "absolute", "add", "amax", "astype", "copy", "cos", "divide", "dot", "einsum"),
-        *("exp", "expand_dims", "log", "matmul", "max", "maximum", "mean", "multiply", "negative"),
-        *("power", "reciprocal", "sin", "sqrt", "square", "subtract", "sum", "swapaxes", "tanh"),
-        *("transpose", "where"),
+        *("abs", "absolute", "add", "amax", "amin", "bmm", "cos", "div", "divide", "dot", "einsum"),
+        *("exp", "exp2", "log", "log_softmax", "logsumexp", "masked_fill", "matmul", "max"),
+        *("maximum", "mean", "min", "minimum", "mm", "mul", "multiply", "neg", "negative", "pow"),
+        *("power", "reciprocal", "rsqrt", "scaled_dot_product_attention", "sigmoid", "sin"),
+        *("softmax", "sqrt", "square", "sub", "subtract", "sum", "tanh", "where"),
     ]
 )
 
-#: Those that make patterns of other patterns, and those that make them of sizes; by the place of
-#: the argument that says which diagonal is meant.
-_OF_PATTERNS: Mapping[str, int] = {"tril": 1, "triu": 1, "where": 9, "astype": 9, "copy": 9}
-_PATTERNS: Mapping[str, int] = {
-    "tri": 2,
-    "eye": 2,
-    **dict.fromkeys(("ones", "zeros", "full", "ones_like", "zeros_like", "full_like"), 9),
-}
+#: What may be a scale.
+_SCALES = ("size", "number")
+
+#: Those that change no number, but where it stands and how it is kept.
+_MOVES = frozenset(
+    [
+        *("array", "asarray", "astype", "bool", "clone", "contiguous", "copy", "double"),
+        *("expand_dims", "float", "permute", "reshape", "swapaxes", "t", "tensor", "to"),
+        *("transpose", "type_as", "unsqueeze", "view"),
+    ]
+)
+
+#: Those that make patterns of other patterns, and those that make them of sizes.
+_OF_PATTERNS = frozenset(["logical_not", "masked_fill", "tril", "triu", "where"])
+_PATTERNS = frozenset(
+    ["eye", "full", "full_like", "ones", "ones_like", "tri", "zeros", "zeros_like"]
+)
+
+#: The argument that says which diagonal is meant: its place, and its names.
+_DIAGONALS: Mapping[str, int] = {"tri": 2, "eye": 2, "tril": 1, "triu": 1}
+_DIAGONAL = ("k", "diagonal")
+
+#: What may be compared; a place that is shifted, and a small number, are so written.
+_COMPARED = (
+    *({"pattern"}, {"pattern", "number"}, {"pattern", "small"}, {"number"}, {"number", "small"}),
+    *({"places"}, {"places", "shifted"}, {"places", "small"}, {"difference", "small"}),
+)
+
+#: Parts of an index that leave an axis as it is, or make a new one.
+_WHOLE = (":", "...", "None", "np.newaxis", "jnp.newaxis")
 
 _SUMS, _PRODUCTS = (ast.Add, ast.Sub), (ast.Mult, ast.Div)
 
@@ -54,16 +82,22 @@ class Varying(SymattnError):
     """What may be done otherwise at other sizes."""
 
 
-def varying(target: Target) -> bytes:
+@dataclass(frozen=True)
+class Called:
+    """A function, and which of its arguments are arrays that it is given; others keep defaults."""
+
+    target: Target
+    arrays: tuple[str, ...]
+
+
+def varying(called: Called) -> bytes:
     """Why a program may do something else at other sizes; nothing where its source shows it not."""
-    function = function_of(target)
+    function = function_of(called.target)
     try:
-        listed = _plain(function)
-        given: dict[str, Kind] = {
-            one.name: "array" if one.default is one.empty else _of_value(one.default)
-            for one in listed
-        }
-        _Source(function, given, 0).read()
+        kept = {one.name: one.default for one in _plain(function) if one.name not in called.arrays}
+        given: dict[str, Kind] = {name: _of_value(value) for name, value in kept.items()}
+        given |= dict.fromkeys(called.arrays, "array")
+        _Source(function, given, kept, 0).read()
     except Varying as why:
         return json.dumps(str(why)).encode()
     except (TypeError, ValueError):
@@ -73,7 +107,7 @@ def varying(target: Target) -> bytes:
 
 def _of_value(value: Any) -> Kind:
     """What a value is that a program names."""
-    if value is None or isinstance(value, bool | str | type | np.dtype):
+    if value is None or isinstance(value, bool | str | type) or type(value).__name__ == "dtype":
         return "word"
     if isinstance(value, int | float):
         return "number"
@@ -83,33 +117,62 @@ def _of_value(value: Any) -> Kind:
 class _Source:
     """The source of a function, read once for what its arguments are."""
 
-    def __init__(self, function: Any, given: Mapping[str, Kind], depth: int) -> None:
+    def __init__(
+        self, function: Any, given: Mapping[str, Kind], kept: Mapping[str, Any], depth: int
+    ) -> None:
         if not isinstance(function, FunctionType) or depth > LIMITS.whole:
             raise Varying("it calls what has no source of its own, or itself")
         self._names: dict[str, Kind] = dict(given)
+        #: The values of arguments that keep their defaults.
+        self._kept = dict(kept)
         self._space = code_of(function)[0][1]
         self._depth = depth
         self._node = _node_of(function)
 
     def read(self) -> Kind:
         """What the function returns. Raises `Varying`."""
-        node = self._node
-        if node.decorator_list:
+        if self._node.decorator_list:
             raise Varying("it is no plain function")
-        for statement in node.body:
+        found = self._read(self._node.body)
+        if found is None:
+            raise Varying("it returns nothing")
+        return found
+
+    def _read(self, body: Sequence[ast.stmt]) -> Kind | None:
+        """What is returned in some statements; None where nothing is."""
+        found: Kind | None = None
+        for statement in body:
             match statement:
                 case ast.Return(ast.expr() as value):
-                    return self._kind(value)
-                case ast.Assign([target], value):
+                    found = self._kind(value)
+                case ast.Assign([target], value) | ast.AnnAssign(target, _, ast.expr() as value):
                     self._assign(target, value)
                 case ast.AugAssign(ast.Name(name) as target, operator, value):
                     both = ast.BinOp(ast.Name(name), operator, value)
-                    self._names[name] = self._kind(ast.copy_location(both, target))
-                case ast.Expr(ast.Constant(str())):
+                    self._assign(target, ast.copy_location(both, target))
+                case ast.If(test, then, otherwise):
+                    found = self._read(then if self._holds(test) else otherwise)
+                case ast.Expr(ast.Constant(str())) | ast.Pass():
                     pass
                 case _:
                     raise self._varies(statement)
-        raise Varying("it returns nothing")
+            if found is not None:
+                break
+        return found
+
+    def _holds(self, test: ast.expr) -> bool:
+        """Whether a condition on arguments that keep their defaults holds; so at all sizes."""
+        match test:
+            case ast.UnaryOp(ast.Not(), inner):
+                return not self._holds(inner)
+            case ast.Compare(ast.Name(name), [ast.Is()], [ast.Constant(None)]):
+                if name in self._kept or self._names.get(name) == "array":
+                    return name in self._kept and self._kept[name] is None
+            case ast.Compare(left, [ast.IsNot()], right):
+                return not self._holds(ast.Compare(left, [ast.Is()], right))
+            case ast.Name(name) if isinstance(self._kept.get(name), bool):
+                return bool(self._kept[name])
+        raise self._varies(test)
 
     def _varies(self, node: ast.AST) -> Varying:
         """What to raise for a part of the source that may depend on a size."""
@@ -119,8 +182,8 @@ class _Source:
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         """Names for a value, or for the parts of one."""
         match target, value:
-            case ast.Name(name), _:
-                self._names[name] = self._kind(value)
+            case ast.Name(), _:
+                self._name(target, self._kind(value))
             case ast.Tuple(targets), ast.Tuple(values) if len(targets) == len(values):
                 kinds = [self._kind(each) for each in values]
                 for each, kind in zip(targets, kinds, strict=True):
@@ -135,6 +198,7 @@ class _Source:
         if not isinstance(target, ast.Name):
             raise self._varies(target)
         self._names[target.id] = kind
+        self._kept.pop(target.id, None)
 
     # ---- expressions ---------------------------------------------------------------------
 
@@ -160,8 +224,10 @@ class _Source:
             case ast.BinOp(left, operator, right):
                 return self._computed(node, self._kind(left), operator, right)
             case ast.Compare(left, [_], [right]):
-                if {self._kind(left), self._kind(right)} <= {"pattern", "number"}:
+                if {self._side(left), self._side(right)} in _COMPARED:
                     return "pattern"
+            case ast.IfExp(test, then, otherwise):
+                return self._kind(then if self._holds(test) else otherwise)
             case ast.Call(function, args, keywords):
                 named = {each.arg or "**": each.value for each in keywords}
                 return self._called(node, function, args, named)
@@ -177,23 +243,33 @@ class _Source:
                 return getattr(module, name, None) if isinstance(module, ModuleType) else None
         return None
 
+    def _side(self, node: ast.expr) -> str:
+        """What stands on a side of a comparison."""
+        match node:
+            case ast.BinOp(left, ast.Add() | ast.Sub(), right) if _is_small(right):
+                if self._kind(left) == "places":
+                    return "shifted"
+        return "small" if _is_small(node) else self._kind(node)
+
     def _attribute(self, node: ast.expr, kind: Kind, name: str) -> Kind:
-        if kind in ("array", "pattern"):
+        if kind in ("array", "pattern", "places"):
             if name == "shape":
                 return "shape"
-            if name == "dtype":
+            if name in ("dtype", "device"):
                 return "word"
-            if name in ("T", "mT"):
+            if name in ("T", "mT", "values"):  # the values of a maximum, where places are given too
                 return kind
+        if kind == "word" and name in ("min", "max"):  # of a dtype
+            return "number"
         raise self._varies(node)
 
     def _part(self, node: ast.expr, kind: Kind, index: ast.expr) -> Kind:
-        """A size of a shape; an array with more axes."""
+        """A size of a shape; an array with more axes, or one of its first or last parts."""
         if kind == "shape" and _literal(index) is not None:
             return "size"
         keys = index.elts if isinstance(index, ast.Tuple) else [index]
-        whole = (ast.unparse(key) in (":", "...", "None", "np.newaxis") for key in keys)
-        if kind in ("array", "pattern") and all(whole):
+        known = (ast.unparse(key) in _WHOLE or _is_small(key) for key in keys)
+        if kind in ("array", "pattern", "places") and all(known):
             return kind
         raise self._varies(node)
 
@@ -223,6 +299,8 @@ class _Source:
         elif "array" in kinds and (plain or isinstance(operator, ast.MatMult)):
             if not kinds & {"shape", "word"}:
                 return "array"
+        elif kinds == {"places"} and isinstance(operator, ast.Sub):
+            return "difference"
         elif kinds <= {"pattern", "number"}:
             if plain or isinstance(operator, ast.BitAnd | ast.BitOr):
                 return "pattern" if "pattern" in kinds else "number"
@@ -241,18 +319,18 @@ class _Source:
         meant = self._meant(function)
         kinds = [self._kind(each) for each in args]
         options = {name: self._kind(each) for name, each in named.items()}
-        if isinstance(meant, FunctionType) and not _known(meant, np):
-            bound = _bound(meant, kinds, options)
-            return _Source(meant, bound, self._depth + 1).read()
+        if isinstance(meant, FunctionType) and not _known(meant):
+            bound, kept = _bound(meant, kinds, options)
+            return _Source(meant, bound, kept, self._depth + 1).read()
         if isinstance(function, ast.Attribute) and meant is None:  # a method
             args, kinds = [function.value, *args], [self._kind(function.value), *kinds]
             name = function.attr
-        elif any(_known(meant, module) for module in (np, math)) or meant is len or meant is float:
+        elif _known(meant) or meant is len or meant is float:
             name = meant.__name__
         else:
             raise self._varies(node)
-        place = _PATTERNS.get(name, _OF_PATTERNS.get(name, 9))
-        diagonals = [*args[place : place + 1], *(named[k] for k in named if k == "k")]
+        place = _DIAGONALS.get(name, len(args))
+        diagonals = [*args[place:], *(named[k] for k in named if k in _DIAGONAL)]
         if not all(_is_small(each) for each in diagonals):
             raise self._varies(node)
         found = _of_call(name, kinds, {*options.values()})
@@ -297,41 +375,54 @@ def _is_same(one: CodeType, other: CodeType) -> bool:
 
 
 def _of_call(name: str, kinds: list[Kind], options: set[Kind]) -> Kind | None:
-    """What a function of NumPy's, or a method, gives; None for what is not known."""
+    """What a function of a library, or a method, gives; None for what is not known."""
+    first, *rest = kinds or ["word"]
     given = {*kinds, *options}
     sizes = {"size", "shape"}
-    if name == "len" and kinds in (["array"], ["pattern"]):
+    if name in ("len", "size") and first in ("array", "pattern"):
+        return "size" if rest or name == "len" else "shape"
+    if name in ("sqrt", "float", "array", "tensor") and first == "size" and not rest:
         return "size"
-    if name in ("sqrt", "float") and kinds == ["size"]:
-        return "size"
-    if name in {*_OF_ARRAYS, "float", "log2"} and kinds == ["number"]:
+    if name in {*_OF_ARRAYS, "float", "log2", "array", "tensor"} and kinds == ["number"]:
         return "number"
-    if name in _OF_ARRAYS and "array" in given and not given & sizes:
+    if name == "float" and kinds == ["word"]:  # inf
+        return "number"
+    if name == "finfo":
+        return "word"
+    if name == "arange" and kinds == ["size"] and options <= {"word"}:
+        return "places"
+    if name in _MOVES and first in ("array", "pattern", "places"):
+        return first if options <= {"word", "number"} else None
+    if name in _OF_ARRAYS and "array" in given and not given & {*sizes, "places", "difference"}:
+        return "array"
+    if name == "scaled_dot_product_attention" and given <= {"array", "pattern", "word", *_SCALES}:
         return "array"
     if name in _PATTERNS and kinds and not options & sizes:
-        entries = {*kinds[1:]} if name.startswith("full") else {*()}
-        if (kinds[0] in ("array", "pattern")) == name.endswith("_like") and not entries & sizes:
+        entries = {*rest} if name.startswith("full") else {*()}
+        if (first in ("array", "pattern")) == name.endswith("_like") and not entries & sizes:
             return "pattern"
     if name in _OF_PATTERNS and given <= {"pattern", "number", "word"} and "pattern" in given:
         return "pattern"
     return None
 
 
-def _known(function: Any, module: ModuleType) -> bool:
+def _known(function: Any) -> bool:
     """Whether it is a function of a library, by its name there."""
     name = getattr(function, "__name__", "")
-    return function is not None and getattr(module, name, None) is function
+    modules = (sys.modules.get(each) for each in _LIBRARIES)
+    return function is not None and any(getattr(x, name, None) is function for x in modules)
 
 
-def _bound(function: Callable[..., Any], kinds: list[Kind], options: Mapping[str, Kind]) -> Any:
-    """What the arguments of a function are in a call."""
+def _bound(
+    function: Callable[..., Any], kinds: list[Kind], options: Mapping[str, Kind]
+) -> tuple[dict[str, Kind], dict[str, Any]]:
+    """What the arguments of a function are in a call, and the values of those not given."""
     try:
-        bound = inspect.signature(function).bind(*kinds, **options)
+        bound = inspect.signature(function).bind(*kinds, **options).arguments
     except TypeError:
         raise Varying("a call that cannot be followed") from None
-    listed = _plain(function)
-    defaults = {one.name: _of_value(one.default) for one in listed if one.default is not one.empty}
-    return {**defaults, **bound.arguments}
+    kept = {one.name: one.default for one in _plain(function) if one.name not in bound}
+    return {**{name: _of_value(value) for name, value in kept.items()}, **bound}, kept
 
 
 def _plain(function: Callable[..., Any]) -> list[inspect.Parameter]:
