@@ -28,7 +28,7 @@ from symattn.grammar import sides as split_sides
 from symattn.language.shapes import GivenShape
 from symattn.language.statement import readings
 from symattn.nodes.arguments import size_written, symbol_of_size
-from symattn.nodes.heads import Head, Slice, Split, stack_of
+from symattn.nodes.heads import Concat, Head, Slice, Split, stack_of
 from symattn.nodes.rule import Nth
 from symattn.step import HEAD, Input, Item, Step, dims, leading_to, letter_of
 
@@ -142,6 +142,14 @@ def _part(step: Step, text: str) -> Step:
         symbol = sympy.MatrixSymbol(f"{step.letter}_{found[1]}", *step.shape)
         part = step.symbol.at(start)
     return Step(f"{step.name}[{text}]", symbol, part, logits=step.logits)
+
+
+def _beside_one_another(derivation: Derivation) -> Derivation:
+    """With the heads of its last step side by side: as many are the same if these matrices are."""
+    last = derivation.steps[-1]
+    joined = Concat(last.symbol, HEAD, last.count)
+    step = Step(last.name, sympy.MatrixSymbol(f"{last.letter}_heads", *joined.shape), joined)
+    return replace(derivation, steps=(*derivation.steps, step))
 
 
 def _leading_to(step: Step, derivation: Derivation, steps: Sequence[Step]) -> Derivation:
@@ -645,6 +653,8 @@ class _Joining:
             raise self._other_shapes(outputs)
         made = self._made(self._letters())
         sides = [self._side(letter, made) for letter in last]
+        if outputs[0].per_head:
+            sides = [*map(_beside_one_another, sides)]
         sides[1] = _unmarked(sides[1], sides[0])
         inputs = []
         for number, side in enumerate(self.sides):
