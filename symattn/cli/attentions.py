@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from symattn.errors import SymattnError, nearest, quote
 from symattn.language import is_equations_file
 
@@ -18,6 +20,31 @@ if TYPE_CHECKING:
     from symattn.sheets.worksheet import Worksheet
     from symattn.verifying.own import Meant
     from symattn.writing import Destination
+
+
+def _mapped(
+    context: click.Context, option: click.Parameter, value: tuple[str, ...]
+) -> dict[str, str]:
+    """``Q=left,K=right`` as a table."""
+    found: dict[str, str] = {}
+    for pair in (part for text in value for part in text.split(",")):
+        step, sign, argument = (part.strip() for part in pair.partition("="))
+        if not (step and sign and argument):
+            raise click.BadParameter("write MATRIX=ARGUMENT, as in Q=left,K=right", context, option)
+        if found.setdefault(step, argument) != argument:
+            raise click.BadParameter(f"{step} is given twice", context, option)
+    return found
+
+
+#: Which argument of a function is which matrix, or which one of another function.
+map_option = click.option(
+    "--map",
+    "mapped",
+    multiple=True,
+    callback=_mapped,
+    metavar="Q=ARGUMENT,…",
+    help="Which argument is which matrix, where their names do not tell.",
+)
 
 
 def is_file(source: str) -> bool:

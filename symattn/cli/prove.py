@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from symattn.cli import completing as completes
-from symattn.cli.attentions import attentions, is_attention, is_program, reads_file
+from symattn.cli.attentions import (
+    attentions,
+    is_attention,
+    is_program,
+    map_option,
+    reads_file,
+)
 from symattn.cli.certificates import bounded, check_certificates, write_certificate, write_theorem
 from symattn.cli.formats import FORMS, Command, Output, format_options, width_option
 from symattn.cli.help import Explained
@@ -57,7 +63,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     meters=True,
     groups={
         "What is proven": "--all --where --positive --permuting --orthogonal --symmetric --shape "
-        "--size --with --effort --grammar",
+        "--size --map --with --effort --grammar",
         "Certificates": "--certificate --check",
         "Where it goes": "--format --flavor --output --width --label",
     },
@@ -105,6 +111,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     metavar="NAME=NUMBER",
     help="Decide at this size only, e.g. n=4; may be repeated.",
 )
+@map_option
 @click.option(
     "--effort",
     type=click.IntRange(1, 1000),
@@ -179,6 +186,8 @@ class Request:
     numbers: str | None
     label: str
     width: float | None
+    #: Which argument of a function is which matrix, or argument of the other function.
+    mapped: Mapping[str, str]
     #: What is said of the letters, by the fields of an `Identity`.
     assumed: Mapping[str, tuple[str, ...]]
 
@@ -189,6 +198,8 @@ class Request:
 
     def check_what(self) -> None:
         """Refuse options that do not go with what is to be proven. Raises `SymattnError`."""
+        if self.mapped:
+            raise SymattnError("--map: only for a function, mine.py:attention")
         several = self.name is None or self.everything
         if self.out.form == "rocq" and self.everything:
             raise SymattnError("--format rocq: give one name or equation, not --all")
@@ -214,9 +225,9 @@ def _of_program(asked: Request) -> Status:
     if asked.other is None:
         raise SymattnError(f"{asked.name} is a function; say what it is to be: prove … causal")
     of_two = is_program(asked.other)
-    facts = {*asked.facts} - ({"--size", "--shape"} if of_two else {"--size"})
-    if facts or asked.certificate or asked.numbers or out.form == "rocq":
-        may = "--size, --shape" if of_two else "--size"
+    taken = ("--size", "--shape") if of_two else ("--size",)
+    if {*asked.facts} - {*taken} or asked.certificate or asked.numbers or out.form == "rocq":
+        may = ", ".join((*taken, "--map"))
         raise SymattnError(f"prove: of a function only {may}, --format and --output may be given")
     found = (_two_programs if of_two else _one_program)(asked)
     if out.form == "json":
@@ -235,7 +246,8 @@ def _one_program(asked: Request) -> Proven:
 
     assert asked.name is not None
     assert asked.other is not None
-    wanted = Wanted(attention_meant(asked.other), attention=f"{asked.other} attention")
+    attention = f"{asked.other} attention"
+    wanted = Wanted(attention_meant(asked.other), asked.mapped, attention=attention)
     sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
     return prove_program(asked.name, wanted, sizes, seconds=asked_seconds() or LIMITS.proven)
 
@@ -250,7 +262,9 @@ def _two_programs(asked: Request) -> Proven:
     shapes = dict(_once("--shape", map(_axes, asked.assumed["shapes"])))
     sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
     seconds = asked_seconds() or LIMITS.proven
-    return prove_programs(asked.name, asked.other, shapes, sizes, seconds=seconds)
+    return prove_programs(
+        asked.name, asked.other, shapes, sizes, mapped=asked.mapped, seconds=seconds
+    )
 
 
 def _listed(out: Output) -> Status:

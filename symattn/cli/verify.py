@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symattn.cli import completing as completes
+from symattn.cli.attentions import map_option
 from symattn.cli.formats import Output, format_options
 from symattn.cli.help import Explained
 from symattn.cli.limits import seconds
@@ -17,20 +18,6 @@ from symattn.status import Status
 
 if TYPE_CHECKING:
     from symattn.verifying.own import Meant
-
-
-def _mapped(
-    context: click.Context, option: click.Parameter, value: tuple[str, ...]
-) -> dict[str, str]:
-    """``Q=left,K=right`` as a table."""
-    found: dict[str, str] = {}
-    for pair in (part for text in value for part in text.split(",")):
-        step, sign, argument = (part.strip() for part in pair.partition("="))
-        if not (step and sign and argument):
-            raise click.BadParameter("write MATRIX=ARGUMENT, as in Q=left,K=right", context, option)
-        if found.setdefault(step, argument) != argument:
-            raise click.BadParameter(f"{step} is given twice", context, option)
-    return found
 
 
 def _listed(context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
@@ -70,14 +57,7 @@ def _listed(context: click.Context, option: click.Parameter, value: str) -> tupl
     metavar="FILE",
     help="The attention that it should be, as a worksheet or a file of equations says it.",
 )
-@click.option(
-    "--map",
-    "mapped",
-    multiple=True,
-    callback=_mapped,
-    metavar="Q=ARGUMENT,…",
-    help="Which argument is which matrix, where their names do not tell.",
-)
+@map_option
 @click.option(
     "--library",
     type=click.Choice(("numpy", "torch", "jax", "lists")),

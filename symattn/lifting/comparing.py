@@ -20,7 +20,7 @@ from symattn.budget import Spent
 from symattn.claims.computed import Computed
 from symattn.errors import SymattnError, quote
 from symattn.isolation import Limits, Run
-from symattn.lifting.lift import asked_of, lift, running, shapes_of
+from symattn.lifting.lift import asked_of, lift, running, shapes_of, square_of
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import TRIAL
 from symattn.lifting.precise import Program
@@ -110,13 +110,15 @@ def prove_programs(
     shapes: Mapping[str, Sequence[str]] | None = None,
     sizes: Mapping[str, int] | None = None,
     *,
+    mapped: Mapping[str, str] | None = None,
     seconds: float | None = LIMITS.proven,
     memory: int | None = 4096,
 ) -> Proven:
     """Whether two functions return the same for all inputs, in real arithmetic.
 
     `shapes` are those of the arguments of `one`, where neither annotations nor their usual meaning
-    says them; `sizes` those at which entries are compared. Raises `SymattnError` for arguments
+    says them; `sizes` those at which entries are compared; `mapped` says which argument of `other`
+    an argument of `one` is, where their names do not. Raises `SymattnError` for arguments
     that cannot be matched, and for a function that cannot be called with these shapes.
     """
     modules = (taped.__module__,)
@@ -124,7 +126,7 @@ def prove_programs(
     with first as here_one, second as here_other:
         limits = Limits(seconds, memory)
         programs = _loaded(here_one, one, limits), _loaded(here_other, other, limits)
-        pair = _paired(programs, shapes or {}, sizes or {})
+        pair = _paired(programs, shapes or {}, sizes or {}, mapped or {})
         name = other if isinstance(other, str) else pair.other.function.name
         common = Proven("undecided", pair.one.function.name, f"the same function as {name}", {})
         try:
@@ -250,15 +252,17 @@ def _paired(
     made: tuple[_Program, _Program],
     shapes: Mapping[str, Sequence[str]],
     sizes: Mapping[str, int],
+    mapped: Mapping[str, str],
 ) -> _Pair:
     """Both with their arguments matched. Raises `SymattnError` for what does not match."""
     one, other = made
     listed, others = (
         json.loads(asked_of(each.run, arguments, each.target, each.function.name)) for each in made
     )
+    turned = {theirs: name for name, theirs in mapped.items()}
     matched = {
-        **_matched(listed, others, one, other),
-        **{b: a for a, b in _matched(others, listed, other, one).items()},
+        **_matched(listed, others, (one, other), mapped),
+        **{b: a for a, b in _matched(others, listed, (other, one), turned).items()},
     }
     own = {name: name for name in matched}
     its = {theirs: name for name, theirs in matched.items()}
@@ -279,22 +283,31 @@ def _paired(
 
 
 def _matched(
-    own: Sequence[Sequence[str]], others: Sequence[Sequence[str]], mine: _Program, its: _Program
+    own: Sequence[Sequence[str]],
+    others: Sequence[Sequence[str]],
+    programs: tuple[_Program, _Program],
+    mapped: Mapping[str, str],
 ) -> dict[str, str]:
     """The argument of the other that each is which has to be given, by name or what it means."""
     found: dict[str, str] = {}
+    mine, its = (program.function.name for program in programs)
+    there_are = [each for each, _, _, kind in others if not kind.startswith("VAR_")]
+    for name, theirs in mapped.items():
+        if name not in [each for each, *_ in own]:
+            raise SymattnError(f"--map: {mine} has no argument {quote(name)}")
+        if theirs in there_are:
+            found[name] = theirs
     for name, _, required, kind in own:
-        if not required or kind.startswith("VAR_"):
+        if not required or kind.startswith("VAR_") or name in found:
             continue
-        there_are = [each for each, _, _, kind in others if not kind.startswith("VAR_")]
         meaning = canonical_name(name)
         alike = [each for each in there_are if meaning and canonical_name(each) == meaning]
         which = [name] if name in there_are else alike
         if len(which) != 1:
             names = ", ".join(there_are)
             raise SymattnError(
-                f"{mine.function.name}: its argument {quote(name)} is none of "
-                f"{its.function.name}({names}); give both the same name, or it a default"
+                f"{mine}: its argument {quote(name)} is none of {its}({names}); say which, as in "
+                f"--map {name}=…, or give it a default"
             )
         found[name] = which[0]
     return found
@@ -305,17 +318,20 @@ def _callable(pair: _Pair) -> tuple[_Pair, dict[str, int]]:
 
     Those that cannot be called with fewer queries than keys are called with as many.
     """
-    small = {name: SMALL.get(name, 2 + place % 4) for place, name in enumerate(pair.names)}
-    square = {**small, "m": small["n"]} if {"n", "m"} <= {*small} else small
     refused: list[SymattnError] = []
-    for sizes in ({**small, **pair.said}, {**square, **pair.said}):
-        numbers = pair.drawn(sizes)
+    for shapes in (pair.shapes, square_of(pair.shapes)):
+        tried = replace(pair, shapes=shapes)
+        listed = {name: SMALL.get(name, 2 + place % 4) for place, name in enumerate(tried.names)}
+        sizes = {name: pair.said.get(name, size) for name, size in listed.items()}
+        numbers = tried.drawn(sizes)
         try:
-            one, other = (program.chosen(numbers) for program in _both(pair))
+            one, other = (program.chosen(numbers) for program in _both(tried))
         except SymattnError as error:
             refused.append(error)
         else:
-            return replace(pair, one=one, other=other), sizes
+            return replace(tried, one=one, other=other), sizes
+        if "m" in pair.said:
+            break
     raise refused[0]
 
 
@@ -404,8 +420,7 @@ def _hold_entries(pair: _Pair, sizes: Mapping[str, int]) -> None:
 
 def _for_all(pair: _Pair, numbers: Mapping[str, Array]) -> Equality | None:
     """The proof that the equations of both are the same; None where there is none."""
-    plain = all(len(shape) == 2 for shape in pair.shapes.values()) and not pair.said
-    if not plain or pair.one.answer(numbers).form != "array":
+    if pair.said or pair.one.answer(numbers).form != "array":
         return None
     lifted = []
     for program in _both(pair):

@@ -124,7 +124,7 @@ def _lifted(
     name = target.rpartition(":")[2] if isinstance(target, str) else target.__name__
     listed = json.loads(asked_of(run, arguments, target, name))
     shapes = {
-        argument: tuple(_HEADS.get(size, size) for size in shape)
+        argument: tuple("*".join(_HEADS.get(x, x) for x in size.split("*")) for size in shape)
         for argument, shape in shapes_of(name, listed, said)
     }
     numbers = {
@@ -159,12 +159,16 @@ def _lifted(
 def _of_one_text(asked: Asked, said: Mapping[str, tuple[str, ...]]) -> Iterator[Asked]:
     """With as many keys as queries, which some functions need, where nobody said how many."""
     if {"n", "m"} <= {*asked.sizes} and "m" not in {size for one in said.values() for size in one}:
-        shapes = {
-            name: tuple("n" if size == "m" else size for size in shape)
-            for name, shape in asked.shapes.items()
-        }
         sizes = {name: size for name, size in asked.sizes.items() if name != "m"}
-        yield replace(asked, shapes=shapes, sizes=sizes)
+        yield replace(asked, shapes=square_of(asked.shapes), sizes=sizes)
+
+
+def square_of(shapes: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """The shapes with as many keys as queries."""
+    return {
+        name: tuple("n" if size == "m" else size for size in shape)
+        for name, shape in shapes.items()
+    }
 
 
 def _held(run: Run, name: str, first: Asked) -> Lifted:

@@ -40,7 +40,7 @@ from symattn.verifying.inputs import PROPERTIES, Property, numbers_of, sizes_of
 from symattn.verifying.loading import Ended, there
 from symattn.verifying.own import Own
 from symattn.verifying.report import Verification
-from symattn.verifying.subject import Subject, Wanted
+from symattn.verifying.subject import Subject, Wanted, axes_laid_out
 from symattn.verifying.trying import Outcome, judged
 from symattn.verifying.verification import called, verified
 
@@ -141,12 +141,15 @@ def prove_program(
     `sizes` are those at which its entries are compared where it has no equations for all sizes.
     Raises `SymattnError` for a function that cannot be called with the matrices of this attention.
     """
+    sizes = sizes or {}
     with running(target, seconds, memory, (taped.__module__,)) as run:
         function = there(run, target) if isinstance(target, str) else here(target)
         program = Program(run, target, function, Limits(seconds, memory))
         common = Proven("undecided", function.name, wanted.attention, {})
         try:
-            return _proven(program, called(function, wanted), wanted, sizes or {}, common)
+            subject = called(function, wanted)
+            _check_sizes(subject, sizes)
+            return _proven(program, subject, wanted, sizes, common)
         except Ended as ended:
             return replace(common, reason=ended.failure.line)
         except Spent as spent:
@@ -202,6 +205,13 @@ def _differs(program: Program, shown: Outcome) -> bool:
     )
 
 
+def _check_sizes(subject: Subject, said: Collection[str]) -> None:
+    """Raise `SymattnError` for a size that is none of the attention's."""
+    known = {symbol.name for symbol in subject.derivation("h", "g").size_symbols}
+    for unknown in {*said} - known:
+        raise SymattnError(f"--size {unknown}: the sizes are {', '.join(sorted(known))}")
+
+
 def _sizes(subject: Subject, said: Mapping[str, int]) -> dict[str, int]:
     """The sizes at which entries are compared: those said, and small ones; two heads a group."""
     usual = {**SMALL, **({} if subject.spec.kv_heads is None else {"h": 4})}
@@ -234,18 +244,22 @@ def only_at_sizes(program: Program, given: Iterable[str]) -> str:
 
 def _for_all(program: Program, subject: Subject) -> Equality | None:
     """The proof that the equations of a function are the attention's; None where there is none."""
-    derivation = subject.derivation()
+    derivation = subject.derivation("h", "g")
     items = {item.name: item for item in derivation.inputs}
-    plain = all(
-        one.kind == "matrix" and items[one.meaning].count is None for one in subject.parameters
-    )
-    if not plain or subject.layout.lead or subject.layout.heads == "single":
-        return None
     names = {one.name: one.meaning for one in subject.parameters}
-    shapes = {one: [str(x) for x in items[meaning].shape] for one, meaning in names.items()}
+    if subject.layout.lead or not {*names.values()} <= {*items}:
+        return None
+    given = {name: axes_laid_out(items[meaning], subject.layout) for name, meaning in names.items()}
+    shapes = {name: shape for name, shape in given.items() if shape is not None}
+    if len(shapes) < len(given):
+        return None
+    ends = [derivation]
+    if derivation.names[-1] == "concat":  # or one for each head
+        ends.append(ending_with(derivation, "heads"))
     try:
         lifted = lift(program.target, shapes, letters=names, **vars(program.limits))
-        found = equal(lifted.equations.whole, derivation)
+        is_family = lifted.equations.whole.steps[-1].per_head
+        found = equal(lifted.equations.whole, ends[-1 if is_family else 0])
     except SymattnError:
         return None
     return found if found and found.scope == "for all sizes" else None

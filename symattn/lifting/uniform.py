@@ -190,7 +190,10 @@ class _Source:
                     self._name(each, kind)
             case ast.Tuple(targets), _ if self._kind(value) == "shape":
                 for each in targets:
-                    self._name(each, "size")
+                    if isinstance(each, ast.Starred):
+                        self._name(each.value, "shape")
+                    else:
+                        self._name(each, "size")
             case _:
                 raise self._varies(target)
 
@@ -267,6 +270,10 @@ class _Source:
         """A size of a shape; an array with more axes, or one of its first or last parts."""
         if kind == "shape" and _literal(index) is not None:
             return "size"
+        if kind == "shape" and isinstance(index, ast.Slice):
+            ends = (index.lower, index.upper, index.step)
+            if all(each is None or _is_small(each) for each in ends):
+                return "shape"
         keys = index.elts if isinstance(index, ast.Tuple) else [index]
         known = (ast.unparse(key) in _WHOLE or _is_small(key) for key in keys)
         if kind in ("array", "pattern", "places") and all(known):

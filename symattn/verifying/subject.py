@@ -171,12 +171,12 @@ class Subject:
     #: Whether values have to be as wide as keys, and whether double precision was seen.
     tied: bool = False
     is_precise: bool = False
-    derivations: dict[tuple[int, int], Derivation] = field(
+    derivations: dict[tuple[int | str, int | str], Derivation] = field(
         default_factory=dict, repr=False, compare=False
     )
 
-    def derivation(self, heads: int = 4, groups: int = 2) -> Derivation:
-        """The steps from what the function is given on, for so many heads."""
+    def derivation(self, heads: int | str = 4, groups: int | str = 2) -> Derivation:
+        """The steps from what the function is given on, for so many heads, or for h and g."""
         key = heads, groups
         if key not in self.derivations:
             spec = self.spec
@@ -478,6 +478,18 @@ def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
     if layout.weights == "transposed":
         return numbers.swapaxes(-1, -2)
     return numbers
+
+
+def axes_laid_out(item: Item, layout: Layout) -> tuple[str, ...] | None:
+    """How long the axes are of a matrix as the layout has it; None for a layout without a name."""
+    rows, columns = map(str, item.shape)
+    if item.count is None:
+        return None if layout.heads == "single" and item.name in _FIRST else (rows, columns)
+    heads = str(item.count)
+    if is_learned(item.name):
+        return (heads, rows, columns) if layout.weights == "stacked" else None
+    ways = {"first": (heads, rows, columns), "second": (rows, heads, columns)}
+    return ways.get(layout.heads)
 
 
 def shape_of_input(item: Input, sizes: Mapping[Any, int]) -> tuple[int, ...]:
