@@ -125,6 +125,8 @@ class _Source:
         self._names: dict[str, Kind] = dict(given)
         #: The values of arguments that keep their defaults.
         self._kept = dict(kept)
+        #: The functions that are defined in it.
+        self._inner: dict[str, ast.FunctionDef] = {}
         self._space = code_of(function)[0][1]
         self._depth = depth
         self._node = _node_of(function)
@@ -152,6 +154,8 @@ class _Source:
                     self._assign(target, ast.copy_location(both, target))
                 case ast.If(test, then, otherwise):
                     found = self._read(then if self._holds(test) else otherwise)
+                case ast.FunctionDef(name, decorator_list=[]):
+                    self._inner[name] = statement
                 case ast.Expr(ast.Constant(str())) | ast.Pass():
                     pass
                 case _:
@@ -202,6 +206,7 @@ class _Source:
             raise self._varies(target)
         self._names[target.id] = kind
         self._kept.pop(target.id, None)
+        self._inner.pop(target.id, None)
 
     # ---- expressions ---------------------------------------------------------------------
 
@@ -212,6 +217,8 @@ class _Source:
                 return _of_value(value)
             case ast.Name(name) if name in self._names:
                 return self._names[name]
+            case ast.Name(name) if name in self._inner:
+                raise self._varies(node)
             case ast.Name() | ast.Attribute(ast.Name()) if self._meant(node) is not None:
                 return _of_value(self._meant(node))
             case ast.Attribute(value, name):
@@ -325,14 +332,22 @@ class _Source:
         """What a call gives: of the program's own functions, of NumPy's, of methods."""
         meant = self._meant(function)
         kinds = [self._kind(each) for each in args]
+        match function:
+            case ast.Call(outer, [inner, *_]) if _name_of(self._meant(outer)) == "vmap":
+                return self._called(node, inner, args, named)
+            case ast.Lambda(arguments, body):
+                return self._inlined(node, arguments, [ast.Return(body)], kinds)
+            case ast.Name(own) if own in self._inner and not named:
+                inside = self._inner[own]
+                return self._inlined(node, inside.args, inside.body, kinds)
         options = {name: self._kind(each) for name, each in named.items()}
-        if isinstance(meant, FunctionType) and not _known(meant):
+        if isinstance(meant, FunctionType) and not _name_of(meant):
             bound, kept = _bound(meant, kinds, options)
             return _Source(meant, bound, kept, self._depth + 1).read()
         if isinstance(function, ast.Attribute) and meant is None:  # a method
             args, kinds = [function.value, *args], [self._kind(function.value), *kinds]
             name = function.attr
-        elif _known(meant) or meant is len or meant is float:
+        elif meant is len or meant is float or _name_of(meant):
             name = meant.__name__
         else:
             raise self._varies(node)
@@ -341,6 +356,26 @@ class _Source:
         if not all(_is_small(each) for each in diagonals):
             raise self._varies(node)
         found = _of_call(name, kinds, {*options.values()})
+        if found is None:
+            raise self._varies(node)
+        return found
+
+    def _inlined(
+        self, node: ast.expr, given: ast.arguments, body: Sequence[ast.stmt], kinds: Sequence[Kind]
+    ) -> Kind:
+        """What a function gives that is defined within this one, and sees its variables."""
+        names = [one.arg for one in given.args]
+        plain = not (given.vararg or given.kwarg or given.kwonlyargs or given.defaults)
+        if not plain or len(names) != len(kinds) or self._depth > LIMITS.whole:
+            raise self._varies(node)
+        outer = self._names, self._kept, self._inner
+        self._names = {**self._names, **dict(zip(names, kinds, strict=True))}
+        self._kept = {name: value for name, value in self._kept.items() if name not in names}
+        self._inner = {**self._inner}
+        self._depth += 1
+        found = self._read(body)
+        self._depth -= 1
+        self._names, self._kept, self._inner = outer
         if found is None:
             raise self._varies(node)
         return found
@@ -413,11 +448,12 @@ def _of_call(name: str, kinds: list[Kind], options: set[Kind]) -> Kind | None:
     return None
 
 
-def _known(function: Any) -> bool:
-    """Whether it is a function of a library, by its name there."""
-    name = getattr(function, "__name__", "")
+def _name_of(function: Any) -> str:
+    """The name of a function of a library there; "" for what is none."""
+    name = str(getattr(function, "__name__", ""))
     modules = (sys.modules.get(each) for each in _LIBRARIES)
-    return function is not None and any(getattr(x, name, None) is function for x in modules)
+    known = function is not None and any(getattr(x, name, None) is function for x in modules)
+    return name if known else ""
 
 
 def _bound(

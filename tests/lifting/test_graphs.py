@@ -20,14 +20,23 @@ def verdict(library: str, name: str) -> str:
     return prove_program(target, wanted).verdict
 
 
-@pytest.mark.parametrize("name", ["sdpa", "causal_by_filling", "online", "written_by_rows"])
-def test_right_functions_of_torch_are_proven(name: str) -> None:
-    assert verdict("torched", name) == "equal at the sizes tried"
+@pytest.mark.parametrize(
+    ("library", "name"),
+    [("torched", "sdpa"), ("torched", "causal_by_filling"), ("jaxed", "causal_by_where")],
+)
+def test_right_functions_are_proven_for_all_sizes(library: str, name: str) -> None:
+    assert verdict(library, name) == "equal for all sizes"
 
 
-@pytest.mark.parametrize("name", ["causal_by_where", "scanned", "vmapped"])
-def test_right_functions_of_jax_are_proven(name: str) -> None:
-    assert verdict("jaxed", name) == "equal at the sizes tried"
+@pytest.mark.parametrize(
+    ("library", "name"),
+    [
+        *(("torched", "online"), ("torched", "written_by_rows")),
+        *(("jaxed", "scanned"), ("jaxed", "vmapped")),
+    ],
+)
+def test_others_are_proven_at_sizes(library: str, name: str) -> None:
+    assert verdict(library, name) == "equal at the sizes tried"
 
 
 @pytest.mark.parametrize(
