@@ -17,7 +17,6 @@ from symattn.status import Status, worst
 
 if TYPE_CHECKING:
     from symattn.algebra.equality import Equality
-    from symattn.algebra.identities.proofs import Proof
     from symattn.algebra.kinds import Data
     from symattn.writing import Destination
 
@@ -37,16 +36,15 @@ def write_certificate(answer: Equality, destination: Destination) -> None:
         Output("json", None, destination).put_data(answer.certificate)
 
 
-def write_theorem(proof: Proof, out: Output) -> Status:
+def write_theorem(answer: Equality, name: str, out: Output) -> Status:
     """The proof as a theorem of Rocq; a line on standard error where there is none."""
     from symattn.algebra.forms import Refused
     from symattn.algebra.rocq.files import exported
 
-    answer = proof.equality
     why = answer.summary
     if answer.certificate is not None and answer.verdict in ("equal", "proven"):
         try:
-            out.put(exported(answer.certificate, proof.identity.name or "statement"))
+            out.put(exported(answer.certificate, name))
         except Refused as refusal:
             why = str(refusal)
         else:

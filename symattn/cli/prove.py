@@ -226,14 +226,23 @@ def _of_program(asked: Request) -> Status:
         raise SymattnError(f"{asked.name} is a function; say what it is to be: prove … causal")
     of_two = is_program(asked.other)
     taken = ("--size", "--shape") if of_two else ("--size",)
-    if {*asked.facts} - {*taken} or asked.certificate or asked.numbers or out.form == "rocq":
-        may = ", ".join((*taken, "--map"))
-        raise SymattnError(f"prove: of a function only {may}, --format and --output may be given")
+    if {*asked.facts} - {*taken} or asked.numbers:
+        may = ", ".join((*taken, "--map", "--certificate", "--format"))
+        raise SymattnError(f"prove: of a function only {may} and --output may be given")
+    steps = None if asked.certificate is None else Destination.of(asked.certificate)
     found = (_two_programs if of_two else _one_program)(asked)
     if out.form == "json":
         out.put_data(proven_data(found))
-    else:
+    elif out.form != "rocq":
         out.put([proven_document(found, out.brief)])
+    if found.equality is not None:
+        if steps is not None:
+            write_certificate(found.equality, steps)
+        if out.form == "rocq":
+            return write_theorem(found.equality, found.name, out)
+    elif steps is not None or out.form == "rocq":
+        said = f"{found.summary}; all sizes are not proven"
+        click.echo(f"nothing is written: {said}", err=True)
     return found.status
 
 
@@ -298,7 +307,8 @@ def _proven(asked: Request) -> Status:
                 proofs.append(proven(row, asked.effort))
         written = None
         if asked.out.form == "rocq":
-            written = write_theorem(proofs[0], asked.out)
+            name = proofs[0].identity.name or "statement"
+            written = write_theorem(proofs[0].equality, name, asked.out)
         else:
             _show(proofs, asked)
     if steps is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,8 @@ from symattn.lifting.proving import Proven, prove_program
 from symattn.lifting.report import proven_data, proven_document
 from symattn.verifying.own import meant
 from symattn.verifying.subject import Wanted
+from tests import ROOT
+from tests.command import run
 from tests.lifting import attentions
 
 RIGHT = (
@@ -108,3 +112,34 @@ def test_what_is_neither_is_undecided(name: str, why: str) -> None:
     assert (found.verdict, found.status) == ("undecided", 4)
     assert why in found.reason
     assert proven_data(found)["verdict"] == "undecided"
+
+
+def test_a_proof_for_all_sizes_has_a_certificate(tmp_path: Path) -> None:
+    target, written = f"{ROOT / 'tests/lifting'}/programs.py:causal", tmp_path / "causal.json"
+    assert run("prove", target, "causal", "--certificate", str(written)).exit_code == 0
+    assert "replayed: equal (for all sizes)" in run("prove", "--check", str(written)).output
+
+
+def test_what_is_proven_at_sizes_alone_has_none(tmp_path: Path) -> None:
+    target, written = f"{ROOT / 'tests/lifting'}/attentions.py:online", tmp_path / "online.json"
+    found = run("prove", target, "scaled-dot-product", "--certificate", str(written))
+    assert (found.exit_code, written.exists()) == (4, False)
+    assert "nothing is written" in found.stderr
+
+
+def test_arguments_are_mapped_and_unknown_sizes_refused() -> None:
+    target = f"{ROOT / 'tests/lifting'}/attentions.py:strange_names"
+    mapped = ("--map", "Q=left,K=right", "--map", "V=content")
+    assert run("prove", target, "scaled-dot-product").exit_code == 2
+    assert run("prove", target, "scaled-dot-product", *mapped).exit_code == 0
+    found = run("prove", target, "scaled-dot-product", *mapped, "--size", "w=3")
+    assert (found.exit_code, "--size w: the sizes are" in found.stderr) == (2, True)
+    other = f"{ROOT / 'tests/lifting'}/programs.py:attention"
+    mapped = ("--map", "left=Q,right=K,content=V")
+    shapes = ("--shape", "left=n,d", "--shape", "right=m,d", "--shape", "content=m,e")
+    assert run("prove", target, other, *mapped, *shapes).exit_code == 0
+    assert run("prove", target, other, "--map", "lft=Q").exit_code == 2
+
+
+def test_only_functions_have_arguments_to_be_mapped() -> None:
+    assert run("prove", "shift", "--map", "Q=left").exit_code == 2
