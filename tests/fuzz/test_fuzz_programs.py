@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tests.extras import package
 from tests.fuzz import guarded, programs_paired
 from tests.fuzz.programs import FUNCTIONS, is_right, tried
 from tests.lifting import attentions
@@ -38,3 +41,14 @@ def test_no_program_that_changes_with_many_tokens_is_proven_for_all_sizes() -> N
     assert found["more\tequal at the sizes tried"] == sum(found.values())
     same, _ = guarded.tried(guarded.PLAIN[3:4], guarded.THRESHOLDS[:1])
     assert same["the same\tequal for all sizes"] == 1
+
+
+@pytest.mark.parametrize(
+    ("library", "uses"), [("torch", guarded.USES_OF_TORCH[2:5]), ("jnp", guarded.USES_OF_JAX[1:2])]
+)
+def test_nothing_is_said_of_all_sizes_of_other_libraries(
+    library: str, uses: tuple[str, ...]
+) -> None:
+    package({"jnp": "jax"}.get(library, library))
+    found, false = guarded.tried(uses, guarded.THRESHOLDS[:1], library)
+    assert (false, [*found]) == ([], ["more\tequal at the sizes tried"])
