@@ -612,6 +612,12 @@ def sigmoid(x: Any) -> Any:
     return np.divide(1.0, np.add(1.0, np.exp(np.negative(x))))
 
 
+def erf(x: Any) -> Any:
+    """2/√π times the integral of e^-t² from 0."""
+    found = np.frompyfunc(_function("erf", math.erf), 1, 1)(_objects(x))
+    return found.view(Entries) if isinstance(x, Entries) else np.asarray(found, float)
+
+
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "apply_along_axis": _along,
     "where": _where,
@@ -727,6 +733,7 @@ _SPECIAL: Mapping[str, Callable[..., Any]] = {
     "log_softmax": lambda x, axis=None: np.subtract(x, log_sum_exp(x, axis, keepdims=True)),
     "logsumexp": log_sum_exp,
     "expit": sigmoid,
+    "erf": erf,
 }
 
 

@@ -22,11 +22,12 @@ from symattn.lifting.entries import (
     Condition,
     Entries,
     entries,
+    erf,
     log_sum_exp,
     sigmoid,
     softmax,
 )
-from symattn.lifting.recorded import BRANCHES, Asked, Recorded
+from symattn.lifting.recorded import BRANCHES, Asked, Recorded, bare
 from symattn.lifting.said import Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.
@@ -183,8 +184,51 @@ def _joined(arrays: Sequence[Recorded], starts: Any, places: Any) -> Any:
 # ---- what both have --------------------------------------------------------------------------
 
 
+def _by_name(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of entries that equations call by a name, where an array is a formula."""
+
+    def of(x: Any) -> Any:
+        return x.called(name, function(bare(x))) if isinstance(x, Recorded) else function(x)
+
+    return of
+
+
 def _softmax(x: Any, axis: int, *_: Any) -> Any:
-    return x.softmax(axis) if isinstance(x, Recorded) else softmax(x, axis)
+    if isinstance(x, Recorded):
+        return x.called("softmax", softmax(bare(x), axis), axis)
+    return softmax(x, axis)
+
+
+_sigmoid = _by_name("sigmoid", sigmoid)
+_silu = _by_name("SiLU", lambda x: np.multiply(x, sigmoid(x)))
+_erf = _by_name("erf", erf)
+_elu_and_1 = _by_name("elu1", lambda x: np.where(np.greater(x, 0.0), np.add(x, 1.0), np.exp(x)))
+_gelu_of_erf = _by_name(
+    "GELU", lambda x: np.multiply(x, np.add(0.5, np.multiply(0.5, erf(np.multiply(x, 0.5**0.5)))))
+)
+
+
+def _gelu(x: Any, approximate: str = "none") -> Any:
+    if approximate == "none":
+        return _gelu_of_erf(x)
+    inner = np.add(x, np.multiply(np.power(x, 3.0), 0.044715))
+    half = np.add(np.tanh(np.multiply(inner, (2 / np.pi) ** 0.5)), 1.0)
+    return np.multiply(np.multiply(x, 0.5), half)
+
+
+def _layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """Each row less its mean and over its standard deviation; of that nothing else is known."""
+    if len(shape) != 1:
+        raise Unsaid("a layer norm over more than one axis")
+    plain = bare(x) if isinstance(x, Recorded) else x
+    apart = np.subtract(plain, np.mean(plain, axis=-1, keepdims=True))
+    spread = np.add(np.mean(np.square(apart), axis=-1, keepdims=True), eps)
+    out = np.divide(apart, np.sqrt(spread))
+    if isinstance(x, Recorded):
+        out = x.called("LayerNorm", out, -1, eps=eps)
+    out = out if weight is None else np.multiply(out, weight)
+    rest = _Unmade("the mean and the spread that a layer norm gives")
+    return (out if bias is None else np.add(out, bias)), rest, rest
 
 
 def _clamped(x: Any, low: Any = None, high: Any = None) -> Any:
@@ -238,7 +282,8 @@ Lines: TypeAlias = Sequence[tuple[str, int]]
 
 def _behind(lines: Lines, why: str) -> str:
     """Why, behind the line of the program, unless one stands there."""
-    return f"line {lines[0][1]}: {why}" if lines and not why.startswith("line ") else why
+    placed = not lines or why.startswith(("line ", "the program"))
+    return why if placed else f"line {lines[0][1]}: {why}"
 
 
 def _at(lines: Lines, args: Any) -> None:
@@ -246,7 +291,9 @@ def _at(lines: Lines, args: Any) -> None:
     used = [one for one in _all_of(args) if isinstance(one, Recorded)]
     if used:
         run = used[0].run
-        run.program.at([line for file, line in lines if file == run.file], used)
+        own = [line for file, line in lines if file == run.file]
+        run.line = own[0] if own else 0
+        run.program.at(own, used)
 
 
 def _made(value: Any) -> Any:
@@ -322,6 +369,8 @@ def _followed(graph: Any, given: Sequence[Any]) -> Any:
         else:
             _at(_lines_of(node), args)
             values[node] = _made(_by_row(node, args, more))
+            if node.target._schema.name.endswith("_"):  # its first argument is written over
+                values[node.args[0]] = values[node]
     raise Unsaid("a graph without an output")
 
 
@@ -331,6 +380,7 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
 
     name = node.target._schema.name.partition("::")[2]
     base = name.removesuffix("_copy")
+    base = base.removesuffix("_") if base not in _MOVES_OF_TORCH else base
     if base.startswith("new_") or base.endswith("_like"):  # of which the shape matters alone
         return node.target(torch.zeros(args[0].shape, dtype=torch.float64), *args[1:], **more)
     try:
@@ -427,7 +477,22 @@ def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _variance(x: Any, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
-    return np.var(x, axis=_axes(dims), ddof=int(correction), keepdims=keepdim)
+    freedom = 1 if correction is None else int(correction)
+    return np.var(x, axis=_axes(dims), ddof=freedom, keepdims=keepdim)
+
+
+def _deviation(x: Any, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
+    return np.sqrt(_variance(x, dims, correction, keepdim))
+
+
+def _with_mean(spread: Callable[..., Any]) -> Callable[..., Any]:
+    """A variance, or its root, and the mean."""
+
+    def of(x: Any, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
+        own = spread(x, dims, correction, keepdim)
+        return own, np.mean(x, axis=_axes(dims), keepdims=keepdim)
+
+    return of
 
 
 def _padded(x: Any, pads: Sequence[int], value: Any = 0) -> Any:
@@ -437,6 +502,8 @@ def _padded(x: Any, pads: Sequence[int], value: Any = 0) -> Any:
 
 
 def _elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
+    if isinstance(x, Recorded) and alpha == scale == input_scale == 1:
+        return np.subtract(_elu_and_1(x), 1.0)
     low = np.multiply(np.expm1(np.multiply(x, input_scale)), alpha)
     return np.multiply(np.where(np.greater(x, 0.0), x, low), scale)
 
@@ -506,9 +573,11 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "div": _divided,
     "log2": np.log2,
     "reciprocal": np.reciprocal,
-    "sigmoid": sigmoid,
+    "sigmoid": _sigmoid,
     "relu": lambda x: np.maximum(x, 0.0),
-    "silu": lambda x: np.multiply(x, sigmoid(x)),
+    "silu": _silu,
+    "gelu": _gelu,
+    "erf": _erf,
     "elu": _elu,
     "softplus": lambda x, *_: np.log(np.add(1.0, np.exp(x))),
     "maximum": np.maximum,
@@ -523,6 +592,10 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "amin": _reduced(np.min),
     "max": _largest_of,
     "var": _variance,
+    "std": _deviation,
+    "var_mean": _with_mean(_variance),
+    "std_mean": _with_mean(_deviation),
+    "native_layer_norm": _layer_norm,
     "logsumexp": lambda x, dims, keepdims=False: log_sum_exp(x, _axes(dims), keepdims),
     "linalg_vector_norm": lambda x, order=2, dims=None, keepdims=False: np.linalg.norm(
         x, order, _axes(dims), keepdims
@@ -774,7 +847,9 @@ _OF_JAX: Mapping[str, Callable[..., Any]] = {
         for name, function in {
             "max": np.maximum,
             "min": np.minimum,
-            "logistic": sigmoid,
+            "logistic": _sigmoid,
+            "erf": _erf,
+            "erfc": lambda x: np.subtract(1.0, _erf(x)),
             "not": np.logical_not,
             "and": np.logical_and,
             "or": np.logical_or,

@@ -40,6 +40,8 @@ class Recording:
     counts: dict[str, int] = field(default_factory=dict)
     #: Names what is made, where this is known by its line alone.
     program: Any = None
+    #: The line of a graph that is being followed; the program itself does not run then.
+    line: int = 0
 
     def number(self, value: float) -> Said:
         """The formula of a number."""
@@ -55,11 +57,13 @@ class Recording:
     def letter(self, name: str) -> str:
         """A letter for a variable: its name, where it is one and not taken, or with a number."""
         own = name.strip("_")
-        stem = own if _is_letter(own) or _is_letter(f"{own}_1") else "x"
+        between = "" if "_" in own else "_"
+        stem = own if _is_letter(own) or _is_letter(f"{own}{between}1") else "x"
+        between = "" if "_" in stem else "_"
         letter, number = stem, 1
         while letter in self.letters or not _is_letter(letter):
             number += _is_letter(stem) or letter != stem
-            letter = f"{stem}_{number}"
+            letter = f"{stem}{between}{number}"
         self.letters.add(letter)
         return letter
 
@@ -88,14 +92,14 @@ class Recording:
             if frame.f_code.co_filename == self.file:
                 return f"line {frame.f_lineno}"
             frame = frame.f_back
-        return "the program"
+        return f"line {self.line}" if self.line else "the program"
 
 
 @cache
 def _is_letter(name: str) -> bool:
     """Whether a text may have a letter of that name."""
     try:
-        read_text(f"{name} = 0")
+        read_text(f"{name} = 0; x = {name}")
     except SymattnError:
         return False
     return True
@@ -197,6 +201,8 @@ class Recorded(np.ndarray[Any, Any]):
         if not isinstance(numbers, np.ndarray | np.generic):
             return numbers
         if np.asarray(numbers).dtype == bool:
+            if ufunc.__name__ in _OF_HIDDEN or _are_infinite(inputs):
+                return numbers
             return Asked(numbers, _placed(self.run, ""))
         result = _recorded(numbers, self.run).known(
             lambda: _formula(self.run, ufunc.__name__, method, inputs, more)
@@ -263,11 +269,15 @@ class Recorded(np.ndarray[Any, Any]):
         """Every part along an axis so many times."""
         return self.moved(lambda array: array.repeat(repeats, axis))
 
-    def softmax(self, axis: int) -> Any:
-        """The softmax along an axis, by its name."""
-        powers = np.exp(bare(self) - bare(self).max(axis=axis, keepdims=True))
-        made = _recorded(powers / powers.sum(axis=axis, keepdims=True), self.run)
-        return made.known(lambda: _by_rows("softmax", self, axis))
+    def called(
+        self, name: str, numbers: Any, axis: int | None = None, **options: float
+    ) -> Recorded:
+        """What a function of its entries, or along an axis, makes of it, by the function's name."""
+        made = _recorded(numbers, self.run)
+        if axis is None:
+            return made.known(lambda: called(name, self.said))
+        said = [f", {key}={self.run.number(one).text}" for key, one in options.items()]
+        return made.known(lambda: _by_rows(name, self, axis, "".join(said)))
 
     def dot(self, other: Any, out: Any = None) -> Any:
         """The product of matrices."""
@@ -276,6 +286,22 @@ class Recorded(np.ndarray[Any, Any]):
     def mean(self, axis: Any = None, *args: Any, **more: Any) -> Any:
         """The mean, as `np.mean` has it."""
         return np.mean(self, axis, *args, **more)
+
+    def var(self, axis: Any = None, *args: Any, **more: Any) -> Any:
+        """The variance, as `np.var` has it."""
+        return np.var(self, axis, *args, **more)
+
+    def std(self, axis: Any = None, *args: Any, **more: Any) -> Any:
+        """The standard deviation, as `np.std` has it."""
+        return np.std(self, axis, *args, **more)
+
+    def clip(self, low: Any = None, high: Any = None, **more: Any) -> Any:
+        """No smaller and no larger than two numbers."""
+        return np.clip(self, low, high, **more)
+
+    def cumsum(self, axis: Any = None, *args: Any, **more: Any) -> Any:
+        """The sums of the first rows, or columns."""
+        return np.cumsum(self, axis)
 
     def astype(self, *args: Any, **more: Any) -> Any:
         """Itself: numbers are real here, whatever their dtype."""
@@ -412,7 +438,7 @@ def _written_over(out: Any, result: Recorded) -> Any:
 
 def _placed(run: Recording, why: str) -> str:
     """Why, behind the line of the program; unless a line stands there already."""
-    return why if why.startswith("line ") else f"{run.place()}: {why}"
+    return why if why.startswith(("line ", "the program")) else f"{run.place()}: {why}"
 
 
 # ---- formulas --------------------------------------------------------------------------------
@@ -454,6 +480,16 @@ def _said(run: Recording, value: Any) -> Said:
         made = run.constant(numbers.astype(float))
         return replace(made, axes=("",) * lead + made.axes)
     raise Unsaid("a table of numbers; a matrix of two numbers has a formula")
+
+
+#: What is asked of numbers and known of all of them: −∞ is where a mask is.
+_OF_HIDDEN = ("isfinite", "isinf", "isnan")
+
+
+def _are_infinite(values: Sequence[Any]) -> bool:
+    """Whether numbers are compared with ∞ or −∞."""
+    constants = [one for one in values if not isinstance(one, Recorded)]
+    return bool(constants) and all(np.isinf(one).all() for one in constants)
 
 
 def _is_number(value: Any) -> bool:
@@ -540,17 +576,26 @@ def _with_columns(one: Said, axis: int, array: Any) -> Said:
     return one.turned if label == "i" or (not label and "j" in one.axes) else one
 
 
-def _by_rows(function: str, array: Recorded, axis: int) -> Said:
+def _by_rows(function: str, array: Recorded, axis: int, options: str = "") -> Said:
     """A function of the rows of a matrix, along an axis."""
     one = array.said
     along = one.axes[axis]
     if along not in ("i", "j"):
         raise Unsaid(f"{function} over heads")
-    made = called(function, one if along == "j" else one.turned)
+    made = called(function, one if along == "j" else one.turned, options)
     return made if along == "j" else made.turned
 
 
-_ROWS: Mapping[str, str] = {"add": "rowsum", "maximum": "rowmax", "mean": "rowmean"}
+_ROWS: Mapping[str, str] = {
+    "add": "rowsum",
+    "maximum": "rowmax",
+    "mean": "rowmean",
+    "var": "rowvar",
+    "norm": "norm2",
+}
+
+#: Of those the ones that have a name for columns, too.
+_COLUMNS = ("add", "mean")
 
 
 def _reduced(
@@ -571,14 +616,14 @@ def _reduced(
         raise Unsaid(f"{name} with options")
     one, length = array.said, array.shape[axis]
     along = one.axes[axis]
-    if along in FAMILIES and name != "maximum":
+    if along in FAMILIES and name in _COLUMNS:
         made = Said(f"sum_{along}({one.text})")
         made = made if name == "add" else said.divided(made, run.number(length))
-    elif along == "j" or (along == "i" and name == "maximum"):
+    elif along == "j" or (along == "i" and name not in _COLUMNS):
         made = _by_rows(function, array, axis)
     elif along == "i":
         made = called(function.replace("row", "col"), one)
-    elif not along and length == 1:
+    elif not along and length == 1 and name in (*_COLUMNS, "maximum"):
         made = one
     else:
         raise Unsaid(f"{name} over these axes; sums, means and maxima of rows have a formula")
@@ -601,6 +646,50 @@ def _max_of(run: Recording, array: Any, axis: Any = None, **more: Any) -> Said:
     return _reduced(run, "maximum", array, axis, keepdims=bool(more.get("keepdims", False)))
 
 
+def _variance(
+    run: Recording, array: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, **more: Any
+) -> Said:
+    """A variance over one axis, of so many degrees of freedom less than numbers."""
+    made = _reduced(run, "var", array, axis, keepdims=bool(more.get("keepdims", False)))
+    if not ddof:
+        return made
+    count = array.shape[axis]
+    times = said.divided(run.number(count), run.number(count - ddof))
+    return said.multiplied(times, made, (True, False))
+
+
+def _root_of(squares: Callable[..., Said]) -> Callable[..., Said]:
+    return lambda *args, **more: called("sqrt", squares(*args, **more))
+
+
+def _squares(
+    run: Recording, array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False
+) -> Said:
+    """The squared length of each row, or column."""
+    if ord not in (None, 2):
+        raise Unsaid("this norm; the length of rows has a formula")
+    return _reduced(run, "norm", array, axis, keepdims=bool(keepdims))
+
+
+def _clipped(run: Recording, x: Any, low: Any = None, high: Any = None, **more: Any) -> Said:
+    """Entries no smaller and no larger than two numbers."""
+    low, high = more.get("min", low), more.get("max", high)
+    x = x if low is None else np.maximum(x, low)
+    return (x if high is None else np.minimum(x, high)).said
+
+
+def _summed_up(run: Recording, array: Any, axis: Any = None, **more: Any) -> Said:
+    """The sums of the first rows, of the first two, and so on: a triangle of ones times these."""
+    one = array.said
+    along = "" if axis is None else one.axes[axis]
+    if along not in ("i", "j"):
+        raise Unsaid("cumsum over these axes; that of rows or columns has a formula")
+    one = one if along == "i" else one.turned
+    triangle = run.constant(np.tri(array.shape[axis]))
+    made = said.product(triangle, one, one.axes)
+    return made if along == "i" else made.turned
+
+
 def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) -> Said:
     """``np.where``: entries of a matrix where a pattern of constants is, else a number."""
     if isinstance(condition, Asked):
@@ -612,6 +701,8 @@ def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) 
         raise Unsaid("np.where between two matrices; with a number it has a formula")
     number = float(np.asarray(other).flat[0])
     allowed = np.broadcast_to(allowed, np.broadcast_shapes(allowed.shape, one.shape))
+    if allowed.all():
+        return one.said if allowed.shape == one.shape else _sum(run, one, np.zeros(allowed.shape))
     if number <= LOWEST:
         return said.added(one.said, _said(run, np.where(allowed, 0.0, -np.inf)), "+")
     if number == 0:
@@ -690,6 +781,11 @@ _FUNCTIONS: Mapping[str, Callable[..., Said]] = {
     "sum": _sum_of,
     "max": _max_of,
     "amax": _max_of,
+    "var": _variance,
+    "std": _root_of(_variance),
+    "norm": _root_of(_squares),
+    "clip": _clipped,
+    "cumsum": _summed_up,
 }
 
 #: Functions of NumPy's that only move numbers.

@@ -273,7 +273,7 @@ class _Steps:
         known = [self.statements[line] for line in lines if line in self.statements]
         statement = known[0] if known else (0, ())
         if statement != self.statement:
-            names = self.statement[1]
+            names = () if self.statement in known else self.statement[1]  # or it goes on
             if names and len(self.made_here) >= len(names):
                 for name, array in zip(names, self.made_here[-len(names) :], strict=True):
                     self._named(name, array)

@@ -110,9 +110,9 @@ def of_number(value: float, sizes: Mapping[str, int]) -> Said:
     return Said(text, PRODUCT if {*"/*"} & {*text} and not text.startswith("(") else ATOM)
 
 
-def called(name: str, one: Said) -> Said:
-    """A function of the entries of a formula."""
-    return Said(f"{name}({one.text})", ATOM, one.axes)
+def called(name: str, one: Said, options: str = "") -> Said:
+    """A function of the entries of a formula, or of its rows."""
+    return Said(f"{name}({one.text}{options})", ATOM, one.axes)
 
 
 def added(one: Said, other: Said, sign: str) -> Said:
@@ -156,15 +156,16 @@ def product(one: Said, other: Said, axes: tuple[str, ...]) -> Said:
 def power(one: Said, exponent: float) -> Said:
     """A power of every entry."""
     match exponent:
-        case 2:
-            return Said(f"{one.within(ATOM)} ∘ {one.within(ATOM)}", ENTRIES, one.axes)
+        case 2 | 3 | 4:
+            factors = [one.within(ATOM)] * int(exponent)
+            return Said(" ∘ ".join(factors), ENTRIES, one.axes)
         case 0.5:
             return called("sqrt", one)
         case -1:
             return divided(Said("1"), one)
         case -0.5:
             return divided(Said("1"), called("sqrt", one))
-    raise Unsaid(f"a power of {exponent:g}; 2, 1/2, -1 and -1/2 have a formula")
+    raise Unsaid(f"a power of {exponent:g}; 2, 3, 4, 1/2, -1 and -1/2 have a formula")
 
 
 def pattern(allowed: npt.NDArray[np.bool_]) -> str:
