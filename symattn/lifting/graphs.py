@@ -21,6 +21,7 @@ import numpy as np
 from symattn.lifting.entries import (
     Condition,
     Entries,
+    complex_of,
     entries,
     erf,
     log_sum_exp,
@@ -88,7 +89,8 @@ def _kept(value: Any, args: Any) -> Any:
         for one in _all_of(value):
             if isinstance(one, Asked):
                 raise Unsaid(BRANCHES)
-            if not isinstance(one, Recorded | _Unmade):
+            known = getattr(one, "dtype", None) == bool
+            if not isinstance(one, Recorded | _Unmade) and not known:
                 raise Unsaid("an operation without a formula here")
     return entries(value) if hasattr(value, "tape") else value
 
@@ -112,7 +114,7 @@ def _moved(operation: Callable[..., Any], args: Any, library: Callable[[Any], An
     def placed(one: Any) -> Any:
         if isinstance(one, list | tuple):
             return type(one)(map(placed, one))
-        if not isinstance(one, Entries) and getattr(one, "dtype", np.dtype(int)).kind != "f":
+        if not isinstance(one, Entries) and getattr(one, "dtype", np.dtype(int)).kind not in "fc":
             return library(one) if isinstance(one, np.ndarray) else one
         start = len(pool)
         pool.extend(np.asarray(one, object).flat)
@@ -128,6 +130,32 @@ def _moved(operation: Callable[..., Any], args: Any, library: Callable[[Any], An
         return entries(out)
 
     return taken(operation(*map(placed, args)))
+
+
+def _scattered(
+    operation: Callable[[Any, Any], Any], x: Any, parts: Any, combined: np.ufunc, neutral: float
+) -> Any:
+    """An array into which others are added or multiplied, each at the places that it changes.
+
+    The library's own operation says which: one number at a time is not the neutral one.
+    """
+    start, given = np.full(np.shape(x), neutral), np.full(np.shape(parts), neutral)
+    places = np.full(given.size, -1)
+    for k in range(given.size):
+        given.flat[k] += 1
+        changed = np.flatnonzero(np.asarray(operation(start, given)) != start)
+        places[k] = changed[0] if changed.size else -1
+        given.flat[k] = neutral
+    if isinstance(x, Recorded) or isinstance(parts, Recorded):
+        if sorted(places) != [*range(start.size)]:
+            raise Unsaid("a part of an array is added to; the whole has a formula")
+        order = np.argsort(places).reshape(start.shape)
+        return combined(x, parts.taken(order) if isinstance(parts, Recorded) else parts[order])
+    out = np.array(x, object)
+    for place, part in zip(places, np.asarray(parts, object).flat, strict=True):
+        if place >= 0:
+            out.flat[place] = combined(entries(out.flat[place]), part)
+    return entries(out)
 
 
 def _all_of(value: Any) -> Iterator[Any]:
@@ -216,6 +244,13 @@ def _gelu(x: Any, approximate: str = "none") -> Any:
     return np.multiply(np.multiply(x, 0.5), half)
 
 
+def _complex(real: Any, imag: Any) -> Any:
+    """Complex numbers by their parts; a formula has none."""
+    if isinstance(real, Recorded) or isinstance(imag, Recorded):
+        raise Unsaid("complex numbers have no formula here; rotary(Q) has")
+    return complex_of(real, imag)
+
+
 def _layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     """Each row less its mean and over its standard deviation; of that nothing else is known."""
     if len(shape) != 1:
@@ -292,7 +327,7 @@ def _at(lines: Lines, args: Any) -> None:
     if used:
         run = used[0].run
         own = [line for file, line in lines if file == run.file]
-        run.line = own[0] if own else 0
+        run.line = own[0] if own else run.line
         run.program.at(own, used)
 
 
@@ -385,6 +420,8 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
         return node.target(torch.zeros(args[0].shape, dtype=torch.float64), *args[1:], **more)
     try:
         args = tuple(map(_array, args))
+        if base in _SUMS_OF_TORCH or (base == "index_put" and args[3:] == (True,)):
+            return _summed_at(node.target, args, more.get("alpha", 1))
         if base in _MOVES_OF_TORCH:
             return _moved(lambda *x: node.target(*x, **more), args, torch.as_tensor)
         if base not in _OF_TORCH:
@@ -395,6 +432,25 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
         return _kept(_OF_TORCH[base](*args, **more), args)
     except Unsaid as error:
         return _Unmade(_behind(_lines_of(node), str(error)))
+
+
+def _summed_at(operation: Callable[..., Any], args: tuple[Any, ...], times: Any) -> Any:
+    """An array into which parts are added at places that are said between the two."""
+    import torch
+
+    which = 2 if len(args[1:]) == 3 and isinstance(args[1], list) else 3
+
+    def tensor(one: Any) -> Any:
+        if isinstance(one, list):
+            return [*map(tensor, one)]
+        return torch.as_tensor(one) if isinstance(one, np.ndarray) else one
+
+    def added(start: Any, parts: Any) -> Any:
+        given = (start, *args[1:which], parts, *args[which + 1 :])
+        return operation(*map(tensor, given))
+
+    parts = args[which] if times == 1 else np.multiply(args[which], times)
+    return _scattered(added, args[0], parts, np.add, 0.0)
 
 
 def _lines_of(node: Any) -> Lines:
@@ -553,6 +609,9 @@ _MOVES_OF_TORCH = frozenset(
     ]
 )
 
+#: Operations of PyTorch's that add parts at places.
+_SUMS_OF_TORCH = frozenset(["index_add", "scatter_add"])
+
 #: What each other operation of PyTorch's does.
 _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     **_OF_BOTH,
@@ -596,6 +655,13 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "var_mean": _with_mean(_variance),
     "std_mean": _with_mean(_deviation),
     "native_layer_norm": _layer_norm,
+    "complex": _complex,
+    "polar": lambda size, angle: _complex(size * np.cos(angle), size * np.sin(angle)),
+    "view_as_complex": lambda x: _complex(x[..., 0], x[..., 1]),
+    "view_as_real": lambda x: np.stack([np.real(x), np.imag(x)], axis=-1),
+    "real": np.real,
+    "imag": np.imag,
+    **dict.fromkeys(("_conj", "conj", "conj_physical"), np.conjugate),
     "logsumexp": lambda x, dims, keepdims=False: log_sum_exp(x, _axes(dims), keepdims),
     "linalg_vector_norm": lambda x, order=2, dims=None, keepdims=False: np.linalg.norm(
         x, order, _axes(dims), keepdims
@@ -620,7 +686,11 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "constant_pad_nd": _padded,
     "copy": lambda x, other, *_: entries(np.broadcast_to(np.asarray(other, object), x.shape)),
     **dict.fromkeys(
-        ("clone", "alias", "detach", "contiguous", "lift_fresh", "_to", "to", "type_as"), _same
+        (
+            *("clone", "alias", "detach", "contiguous", "lift_fresh", "_to", "to", "type_as"),
+            *("resolve_conj", "resolve_neg"),
+        ),
+        _same,
     ),
 }
 
@@ -700,6 +770,9 @@ def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
         found = bound(*args)
         return [*map(np.asarray, found)] if primitive.multiple_results else [np.asarray(found)]
     if inner is not None and name != "while":
+        own = _named(inner, args)
+        if own is not None:
+            return [own]
         return _of_jaxpr(inner.jaxpr, inner.consts, args)
     args = [*map(_needed, args)]
     if name == "while":
@@ -709,6 +782,9 @@ def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
     if name in _MOVES_OF_JAX:
         found = _moved(bound, args, _library_array)
         return found if primitive.multiple_results else [found]
+    if name in _SCATTERS_OF_JAX:
+        x, where, parts = args
+        return [_scattered(lambda a, b: bound(a, where, b), x, parts, *_SCATTERS_OF_JAX[name])]
     row = _OF_JAX.get(name)
     if row is not None:
         return [_kept(row(*args, **params), args)]
@@ -730,6 +806,18 @@ def _inner(params: Mapping[str, Any]) -> Any:
         if hasattr(inner, "consts"):
             return inner
     return None
+
+
+def _named(inner: Any, args: Sequence[Any]) -> Any:
+    """What a function of JAX's own gives that equations know by a name; None for all others.
+
+    A function of the program may have the same name, but not the same file.
+    """
+    name, _, file = str(inner.jaxpr.debug_info.func_src_info).partition(" at ")
+    row = _NAMED_IN_JAX.get(name)
+    if row is None or "/jax/_src/nn/" not in file or not isinstance(args[0], Recorded):
+        return None
+    return row(*args)
 
 
 def _scanned(params: Mapping[str, Any], args: Sequence[Any]) -> list[Any]:
@@ -801,10 +889,25 @@ def _case(condition: Any, *cases: Any, **_: Any) -> Any:
     return np.where(condition, cases[1], cases[0])
 
 
-def _summed_up(x: Any, axis: int, reverse: bool = False) -> Any:
-    x = np.flip(x, axis) if reverse else x
-    out = np.cumsum(x, axis=axis)
-    return np.flip(out, axis) if reverse else out
+def _running(function: Callable[[Any, int], Any]) -> Callable[..., Any]:
+    """What a function makes of the first, of the first two, and so on, along an axis."""
+
+    def of(x: Any, axis: int, reverse: bool = False) -> Any:
+        x = np.flip(x, axis) if reverse else x
+        out = function(x, axis)
+        return np.flip(out, axis) if reverse else out
+
+    return of
+
+
+def _largest_so_far(x: Any, axis: int) -> Any:
+    if isinstance(x, Recorded):
+        raise Unsaid("the largest so far has no formula here")
+    return np.maximum.accumulate(x, axis=axis)
+
+
+def _log_sum_so_far(x: Any, axis: int) -> Any:
+    return np.log(np.cumsum(np.exp(x), axis=axis))
 
 
 def _over(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -814,6 +917,13 @@ def _over(function: Callable[..., Any]) -> Callable[..., Any]:
 def _plain(function: Any) -> Callable[..., Any]:
     return lambda *args, **_: function(*args)
 
+
+def _elu_of_jax(x: Any, alpha: Any = 1.0) -> Any:
+    return _elu(x, float(alpha))
+
+
+#: Functions of JAX's that equations know by a name.
+_NAMED_IN_JAX: Mapping[str, Callable[..., Any]] = {"elu": _elu_of_jax, "silu": _silu}
 
 #: Operations of JAX's that only move numbers.
 _MOVES_OF_JAX = frozenset(
@@ -840,6 +950,12 @@ _MOVES_OF_JAX = frozenset(
     ]
 )
 
+#: Operations of JAX's that add or multiply parts at places, and the number that changes nothing.
+_SCATTERS_OF_JAX: Mapping[str, tuple[np.ufunc, float]] = {
+    "scatter-add": (np.add, 0.0),
+    "scatter-mul": (np.multiply, 1.0),
+}
+
 #: What each other operation of JAX's does that is named or told otherwise than in `_OF_BOTH`.
 _OF_JAX: Mapping[str, Callable[..., Any]] = {
     **{
@@ -848,6 +964,10 @@ _OF_JAX: Mapping[str, Callable[..., Any]] = {
             "max": np.maximum,
             "min": np.minimum,
             "logistic": _sigmoid,
+            "complex": _complex,
+            "real": np.real,
+            "imag": np.imag,
+            "conj": np.conjugate,
             "erf": _erf,
             "erfc": lambda x: np.subtract(1.0, _erf(x)),
             "not": np.logical_not,
@@ -871,7 +991,9 @@ _OF_JAX: Mapping[str, Callable[..., Any]] = {
     "integer_pow": lambda x, y, **_: np.power(x, y),
     "dot_general": _dotted,
     "select_n": _case,
-    "cumsum": _summed_up,
+    "cumsum": _running(lambda x, axis: np.cumsum(x, axis=axis)),
+    "cummax": _running(_largest_so_far),
+    "cumlogsumexp": _running(_log_sum_so_far),
     "reduce_sum": _over(np.sum),
     "reduce_max": _over(np.max),
     "reduce_min": _over(np.min),

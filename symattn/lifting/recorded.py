@@ -201,7 +201,7 @@ class Recorded(np.ndarray[Any, Any]):
         if not isinstance(numbers, np.ndarray | np.generic):
             return numbers
         if np.asarray(numbers).dtype == bool:
-            if ufunc.__name__ in _OF_HIDDEN or _are_infinite(inputs):
+            if ufunc.__name__ in _OF_HIDDEN or _is_known(inputs):
                 return numbers
             return Asked(numbers, _placed(self.run, ""))
         result = _recorded(numbers, self.run).known(
@@ -486,8 +486,10 @@ def _said(run: Recording, value: Any) -> Said:
 _OF_HIDDEN = ("isfinite", "isinf", "isnan")
 
 
-def _are_infinite(values: Sequence[Any]) -> bool:
-    """Whether numbers are compared with ∞ or −∞."""
+def _is_known(values: Sequence[Any]) -> bool:
+    """Whether numbers are compared with ∞, with −∞, or with themselves."""
+    if len(values) == 2 and values[0] is values[1]:
+        return True
     constants = [one for one in values if not isinstance(one, Recorded)]
     return bool(constants) and all(np.isinf(one).all() for one in constants)
 
@@ -549,6 +551,8 @@ _FORMULAS: Mapping[str, Callable[..., Said]] = {
     "power": _power,
     "square": lambda run, one: said.power(one.said, 2),
     "reciprocal": lambda run, one: said.power(one.said, -1),
+    "log1p": lambda run, one: called("ln", said.added(Said("1"), one.said, "+")),
+    "expm1": lambda run, one: said.added(called("exp", one.said), Said("1"), "-"),
     "maximum": _extreme("max"),
     "minimum": _extreme("min"),
 }
@@ -695,14 +699,17 @@ def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) 
     if isinstance(condition, Asked):
         raise Unsaid("np.where asks the numbers; np.where with a mask has a formula")
     allowed = np.asarray(condition, bool)
+    if allowed.all() or not allowed.any():
+        chosen = one if allowed.all() else other
+        return _sum(
+            run, chosen, np.zeros(np.broadcast_shapes(*map(np.shape, (allowed, one, other))))
+        )
     if not isinstance(one, Recorded):
         one, other, allowed = other, one, ~allowed
     if isinstance(other, Recorded) or not _is_number(other):
         raise Unsaid("np.where between two matrices; with a number it has a formula")
     number = float(np.asarray(other).flat[0])
     allowed = np.broadcast_to(allowed, np.broadcast_shapes(allowed.shape, one.shape))
-    if allowed.all():
-        return one.said if allowed.shape == one.shape else _sum(run, one, np.zeros(allowed.shape))
     if number <= LOWEST:
         return said.added(one.said, _said(run, np.where(allowed, 0.0, -np.inf)), "+")
     if number == 0:

@@ -116,8 +116,10 @@ def called(name: str, one: Said, options: str = "") -> Said:
 
 
 def added(one: Said, other: Said, sign: str) -> Said:
-    """A sum or a difference."""
+    """A sum or a difference; one with 0 is what it is added to."""
     one, other, axes = aligned(one, other)
+    if other.text == "0" or (one.text == "0" and sign == "+"):
+        return replace(one if other.text == "0" else other, axes=axes)
     return Said(f"{one.within(SUM)} {sign} {other.within(ENTRIES)}", SUM, axes)
 
 
@@ -136,6 +138,9 @@ def multiplied(one: Said, other: Said, numbers: tuple[bool, bool]) -> Said:
     for factor, rest in ((one, other), (other, one)):
         if factor.text == "1" and not factor.axes:
             return replace(rest, axes=axes)
+        if factor.text.startswith("1 / ") and factor.level == PRODUCT and not any(numbers):
+            below = Said(factor.text.removeprefix("1 / "), axes=factor.axes)
+            return replace(divided(rest, below), axes=axes)
     if numbers[1] and not numbers[0]:
         if other.text.startswith("1/"):
             return divided(one, Said(other.text.removeprefix("1/")))
