@@ -506,12 +506,12 @@ class Entries(np.ndarray[Any, Any]):
         """The product of matrices."""
         return np.dot(self, other)
 
-    @property
+    @property  # type: ignore[misc]  # of entries it is no view
     def real(self) -> Any:
         """The real parts."""
         return np.real(self)
 
-    @property
+    @property  # type: ignore[misc]
     def imag(self) -> Any:
         """The imaginary parts."""
         return np.imag(self)

@@ -28,7 +28,7 @@ from symattn.lifting.entries import (
     sigmoid,
     softmax,
 )
-from symattn.lifting.recorded import BRANCHES, Asked, Recorded, bare
+from symattn.lifting.recorded import BRANCHES, Asked, Recorded, bare, unsaid
 from symattn.lifting.said import Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.
@@ -89,7 +89,7 @@ def _kept(value: Any, args: Any) -> Any:
         for one in _all_of(value):
             if isinstance(one, Asked):
                 raise Unsaid(BRANCHES)
-            known = getattr(one, "dtype", None) == bool
+            known = isinstance(one, np.ndarray) and one.dtype.kind == "b"
             if not isinstance(one, Recorded | _Unmade) and not known:
                 raise Unsaid("an operation without a formula here")
     return entries(value) if hasattr(value, "tape") else value
@@ -206,7 +206,9 @@ def _joined(arrays: Sequence[Recorded], starts: Any, places: Any) -> Any:
         with suppress(ValueError):  # not along this one
             if np.array_equal(np.concatenate(own, axis=axis), places):
                 return np.concatenate(arrays, axis=axis)
-    raise Unsaid("arrays that are joined in a way that has no formula here")
+    numbers = np.concatenate([bare(one).ravel() for one in arrays])[places - 1]
+    why = "arrays that are joined in a way that has no formula here"
+    return unsaid(numbers, arrays[0].run, why)
 
 
 # ---- what both have --------------------------------------------------------------------------
@@ -245,9 +247,9 @@ def _gelu(x: Any, approximate: str = "none") -> Any:
 
 
 def _complex(real: Any, imag: Any) -> Any:
-    """Complex numbers by their parts; a formula has none."""
+    """Complex numbers by their parts."""
     if isinstance(real, Recorded) or isinstance(imag, Recorded):
-        raise Unsaid("complex numbers have no formula here; rotary(Q) has")
+        return np.add(real, np.multiply(1j, imag))
     return complex_of(real, imag)
 
 

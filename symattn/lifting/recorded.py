@@ -8,8 +8,8 @@ formula, and says so where one is asked for.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from types import FrameType
@@ -23,6 +23,7 @@ from symattn.language.texts import read_text
 from symattn.lifting import said
 from symattn.lifting.numerals import LOWEST
 from symattn.lifting.said import ATOM, FAMILIES, OF_ENTRIES, Said, Unsaid, called
+from symattn.lifting.turning import rotary
 from symattn.lifting.views import viewed
 
 
@@ -40,6 +41,8 @@ class Recording:
     counts: dict[str, int] = field(default_factory=dict)
     #: Names what is made, where this is known by its line alone.
     program: Any = None
+    #: What is given and what has a letter, of which others may be turned.
+    named: list[Recorded] = field(default_factory=list)
     #: The line of a graph that is being followed; the program itself does not run then.
     line: int = 0
 
@@ -76,6 +79,22 @@ class Recording:
             self.lines.append(f"{letter} : {self.shape(values.shape)}")
             self.lines.append(f"{letter}[i,j] = {entries}")
         return Said(self.constants[entries], axes=("i", "j"))
+
+    def turned(self, array: Recorded) -> Said | None:
+        """The formula of an array that is one with a letter, turned by its positions."""
+        for one in reversed(self.named):
+            if (
+                one.shape != array.shape
+                or array.dtype != float
+                or not {"i", "j"} <= {*one.said.axes}
+            ):
+                continue
+            axes = one.said.axes
+            options = rotary(laid(bare(one), axes), laid(bare(array), axes))
+            if options is not None:
+                said = [f", {name}={value}" for name, value in options.items()]
+                return Said(f"rotary({one.said.text}{''.join(said)})", ATOM, axes)
+        return None
 
     def is_named(self, count: int) -> bool:
         """Whether a number of heads is a size that is open."""
@@ -145,7 +164,11 @@ class Recorded(np.ndarray[Any, Any]):
     def said(self) -> Said:
         """The formula. Raises `Unsaid` where there is none."""
         if isinstance(self.formula, str):
-            raise Unsaid(self.formula)
+            found = self.run.turned(self)
+            if found is None:
+                raise Unsaid(self.formula)
+            self.is_made(found)
+            return found
         if self._version != self._memory[0]:
             raise Unsaid("an array of which a part was written over")
         return self.formula if isinstance(self.formula, Said) else self.formula.said(self.run)
@@ -178,6 +201,9 @@ class Recorded(np.ndarray[Any, Any]):
     def _at(self, numbers: Any, places: Any) -> Recorded:
         """An array of these numbers, which come from these places."""
         made, places = _recorded(numbers, self.run), np.asarray(places)
+        if isinstance(self.formula, str):
+            with suppress(Unsaid):
+                self.is_made(self.said)
         match self.formula:
             case Said():
                 made.formula = _View(self.formula, self.shape, places, self, places)
@@ -295,7 +321,7 @@ class Recorded(np.ndarray[Any, Any]):
         """The standard deviation, as `np.std` has it."""
         return np.std(self, axis, *args, **more)
 
-    def clip(self, low: Any = None, high: Any = None, **more: Any) -> Any:
+    def clip(self, low: Any = None, high: Any = None, **more: Any) -> Any:  # type: ignore[override]
         """No smaller and no larger than two numbers."""
         return np.clip(self, low, high, **more)
 
@@ -402,26 +428,49 @@ def _recorded(numbers: Any, run: Recording) -> Recorded:
     return array
 
 
+#: How many heads and groups of them there are, by name.
+HEADS = ("n_h", "n_g")
+
+
 def leading(array: npt.NDArray[Any]) -> int:
     """How many axes of one number stand before a matrix, or before those of heads."""
     return next((k for k, size in enumerate(array.shape[:-2]) if size != 1), max(array.ndim - 2, 0))
 
 
-def recorded_input(numbers: Any, letter: str, run: Recording) -> Recorded:
-    """What a function is given: a matrix that is a letter, or one for each head, or a number."""
+def unsaid(numbers: Any, run: Recording, why: str) -> Recorded:
+    """An array that records, and has no formula of its own."""
+    return _recorded(numbers, run).known(lambda: _raised(why))
+
+
+def _raised(why: str) -> Said:
+    raise Unsaid(why)
+
+
+def recorded_input(
+    numbers: Any, letter: str, run: Recording, sizes: Sequence[str] = ()
+) -> Recorded:
+    """What a function is given: a matrix that is a letter, or one for each head, or a number.
+
+    The axis of the heads is that of which the size is their number, else the first of three.
+    """
     array = _recorded(np.array(numbers), run)
     lead = leading(array)
-    shape = array.shape[lead:]
+    shape = [*array.shape[lead:]]
     if len(shape) > 3:
         raise Unsaid(
-            f"{letter} has {array.ndim} axes; matrices, and one for each head, have a formula"
+            f"{letter} has {array.ndim} axes; matrices, and one for each head, have a formula, and "
+            "a batch of them with a first axis b"
         )
-    index = run.index(shape[0]) if len(shape) > 2 else ""
+    axes, index = ["i", "j"][-len(shape) :] if shape else [], ""
+    if len(shape) > 2:
+        named = [place for place, size in enumerate(sizes[lead:]) if size in HEADS]
+        place = named[0] if named else 0
+        index = run.index(shape.pop(place))
+        axes.insert(place, index)
     matrix = [1, *shape][-2:]
-    axes = (index, "i", "j")[-len(shape) :] if shape else ()
     whole = f"{letter}[{index}]" if index else letter
     run.lines.append(f"{whole} : {run.shape(matrix) if shape else 'number'}")
-    array.is_made(Said(whole, axes=("",) * lead + axes))
+    array.is_made(Said(whole, axes=("",) * lead + (*axes,)))
     return array
 
 
@@ -439,6 +488,19 @@ def _written_over(out: Any, result: Recorded) -> Any:
 def _placed(run: Recording, why: str) -> str:
     """Why, behind the line of the program; unless a line stands there already."""
     return why if why.startswith(("line ", "the program")) else f"{run.place()}: {why}"
+
+
+def laid(numbers: npt.NDArray[Any], axes: Sequence[str]) -> npt.NDArray[Any]:
+    """An array as the matrix that its formula is, one for each head where it is of a family.
+
+    Raises `ValueError` for an array of another shape.
+    """
+    order = sorted(range(len(axes)), key=lambda axis: "hgij".find(axes[axis]) if axes[axis] else -1)
+    kept = [axis for axis in order if axes[axis]]
+    placed = numbers.transpose(order).reshape([numbers.shape[axis] for axis in kept])
+    if "j" not in axes:
+        placed = placed[..., None]
+    return placed if "i" in axes else placed[..., None, :]
 
 
 # ---- formulas --------------------------------------------------------------------------------
@@ -472,8 +534,8 @@ def _said(run: Recording, value: Any) -> Said:
     lead = 0
     while numbers.ndim > 2 and (numbers == numbers[:1]).all():
         numbers, lead = numbers[0], lead + 1
-    if numbers.dtype == object:
-        raise Unsaid("an array of objects")
+    if numbers.dtype.kind not in "fiub":
+        raise Unsaid("complex numbers and objects have no formula here; rotary(Q) has")
     if np.unique(numbers).size == 1:
         return run.number(float(numbers.flat[0]))
     if numbers.ndim == 2:
@@ -678,8 +740,8 @@ def _squares(
 def _clipped(run: Recording, x: Any, low: Any = None, high: Any = None, **more: Any) -> Said:
     """Entries no smaller and no larger than two numbers."""
     low, high = more.get("min", low), more.get("max", high)
-    x = x if low is None else np.maximum(x, low)
-    return (x if high is None else np.minimum(x, high)).said
+    made = x if low is None else np.maximum(x, low)
+    return _said(run, made if high is None else np.minimum(made, high))
 
 
 def _summed_up(run: Recording, array: Any, axis: Any = None, **more: Any) -> Said:
@@ -734,9 +796,18 @@ def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Said:
     refused = Unsaid(f"np.einsum {quote(str(pattern))}; products of two matrices have a formula")
     if len(operands) != 2 or any(len({*x}) != len(x) for x in (*terms, out)):
         raise refused
+    shapes = [np.shape(x) for x in operands]
+    idle = {
+        x
+        for term, sizes in zip(terms, shapes, strict=True)
+        for x, size in zip(term, sizes, strict=True)
+        if size == 1
+    }
     factors = [
-        _Factor(*pair) for pair in zip(terms, (_said(run, x) for x in operands), strict=True)
+        _Factor.of(term, _said(run, x), idle) for term, x in zip(terms, operands, strict=True)
     ]
+    terms, whole = [one.letters for one in factors], out
+    out = "".join(letter for letter in out if letter not in idle)
     families = factors[0].families | factors[1].families
     both = {*terms[0]} & {*terms[1]}
     shared = "".join(both - {*out} - {*families})
@@ -747,7 +818,8 @@ def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Said:
         factors.reverse()
     one, other = factors[0].along(shared, "j"), factors[1].along(shared, "i")
     labels = {**one.rest(shared, "i"), **other.rest(shared, "j"), **families}
-    made = said.product(one.said, other.said, tuple(labels[letter] for letter in out))
+    axes = tuple(labels.get(letter, "") for letter in whole)
+    made = said.product(one.said, other.said, axes)
     for letter in families.keys() - {*out}:
         made = replace(made, text=f"sum_{labels[letter]}({made.text})", level=ATOM)
     return made
@@ -759,6 +831,13 @@ class _Factor:
 
     letters: str
     said: Said
+
+    @classmethod
+    def of(cls, letters: str, formula: Said, idle: Collection[str]) -> _Factor:
+        """Without the axes of one number."""
+        pairs = zip(letters, formula.axes, strict=True)
+        kept = {letter: axis for letter, axis in pairs if letter not in idle}
+        return cls("".join(kept), replace(formula, axes=(*kept.values(),)))
 
     @property
     def families(self) -> dict[str, str]:
