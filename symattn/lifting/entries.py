@@ -62,10 +62,17 @@ def _said(value: Any) -> Any:
     return value if isinstance(value, str) else float(value)
 
 
+#: What is said of complex numbers beyond what they are used for, which is to turn vectors.
+_OF_COMPLEX = (
+    "of complex numbers sums, products, conj, abs, exp, and their real and imaginary parts have a "
+    "form"
+)
+
+
 def _number(value: Any) -> float | None:
     """A number that is known; None for an entry."""
-    if isinstance(value, complex):
-        raise Unsaid("complex numbers have no form here; write cosines and sines")
+    if isinstance(value, complex | Complex):
+        raise Unsaid(_OF_COMPLEX)
     return None if isinstance(value, Taped) else float(value)
 
 
@@ -89,6 +96,20 @@ class Taped:
 
     def __mul__(self, other: Any) -> Any:
         return _folded("mul", self, other)
+
+    @property
+    def real(self) -> Taped:
+        """Itself: an entry is a real number."""
+        return self
+
+    @property
+    def imag(self) -> float:
+        """0: an entry is a real number."""
+        return 0.0
+
+    def conjugate(self) -> Taped:
+        """Itself: an entry is a real number."""
+        return self
 
     def __truediv__(self, other: Any) -> Any:
         return _folded("div", self, other)
@@ -150,6 +171,67 @@ class Taped:
         return self
 
 
+class Complex:
+    """A complex number, as its real and its imaginary part, of which each may be an entry."""
+
+    __slots__ = ("imag", "real")
+    __array_priority__ = 100
+
+    def __init__(self, real: Any, imag: Any) -> None:
+        self.real, self.imag = real, imag
+
+    @property
+    def tape(self) -> Tape | None:
+        """The tape of an entry in it; None for a number that is known."""
+        return next((x.tape for x in (self.real, self.imag) if isinstance(x, Taped)), None)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        return Complex(self.real + other.real, self.imag + other.imag)
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        real = self.real * other.real - self.imag * other.imag
+        return Complex(real, self.real * other.imag + self.imag * other.real)
+
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        if isinstance(other, complex | Complex):
+            raise Unsaid(f"a quotient by a complex number; {_OF_COMPLEX}")
+        return Complex(self.real / other, self.imag / other)
+
+    def __neg__(self) -> Any:
+        return Complex(-self.real, -self.imag)
+
+    def __sub__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __abs__(self) -> Any:
+        return _UFUNCS["sqrt"](self.real * self.real + self.imag * self.imag)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def conjugate(self) -> Any:
+        """With the other sign of the imaginary part."""
+        return Complex(self.real, -self.imag)
+
+    def exp(self) -> Any:
+        """e^a (cos b + i sin b) of a + i b."""
+        size = _UFUNCS["exp"](self.real)
+        return Complex(size * _UFUNCS["cos"](self.imag), size * _UFUNCS["sin"](self.imag))
+
+    def _refused(self, *args: Any) -> Any:
+        raise Unsaid(_OF_COMPLEX)
+
+    __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __float__ = __pow__ = __rtruediv__ = _refused
+
+
 class Condition:
     """What a comparison of entries gives; only a choice between the two may ask it."""
 
@@ -175,6 +257,11 @@ def _folded(name: str, one: Any, other: Any) -> Any:
     """An operation of two, of which one at least is an entry; 0, 1 and −∞ are known to it."""
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return NotImplemented
+    if isinstance(one, complex | Complex) or isinstance(other, complex | Complex):
+        first = Complex(one.real, one.imag)
+        if name == "div":
+            return first / other
+        return getattr(operator, name)(first, Complex(other.real, other.imag))
     a, b = _number(one), _number(other)
     tape = (one if a is None else other).tape
     if math.inf in (a, b) or (name in ("sub", "div") and b == -math.inf):
@@ -244,6 +331,8 @@ def _function(name: str, number: Callable[[float], float]) -> Callable[[Any], An
     """A function of one entry, or of a number that is known."""
 
     def of(x: Any) -> Any:
+        if isinstance(x, complex | Complex):
+            raise Unsaid(_OF_COMPLEX)
         return x.tape.entry(name, x) if isinstance(x, Taped) else float(number(x))
 
     return of
@@ -314,6 +403,9 @@ def _logaddexp(one: Any, other: Any) -> Any:
 
 _LN_2 = math.log(2)
 
+_exp = _function("exp", np.exp)
+_absolute = _function("abs", np.abs)
+
 #: What each universal function of NumPy's does to entries.
 _UFUNCS: Mapping[str, Callable[..., Any]] = {
     **{
@@ -337,7 +429,7 @@ _UFUNCS: Mapping[str, Callable[..., Any]] = {
     },
     "square": lambda x: x * x,
     "reciprocal": lambda x: 1.0 / x,
-    "exp": _function("exp", np.exp),
+    "exp": lambda x: Complex(x.real, x.imag).exp() if isinstance(x, complex | Complex) else _exp(x),
     "exp2": lambda x: _UFUNCS["exp"](x * _LN_2),
     "expm1": lambda x: _UFUNCS["exp"](x) - 1.0,
     "log": _function("ln", np.log),
@@ -347,8 +439,9 @@ _UFUNCS: Mapping[str, Callable[..., Any]] = {
     "tanh": _function("tanh", np.tanh),
     "cos": _function("cos", np.cos),
     "sin": _function("sin", np.sin),
-    "absolute": _function("abs", np.abs),
-    "fabs": _function("abs", np.abs),
+    "absolute": lambda x: abs(x) if isinstance(x, complex | Complex) else _absolute(x),
+    "fabs": _absolute,
+    "conjugate": lambda x: x.conjugate(),
     "maximum": _largest,
     "fmax": _largest,
     "minimum": _smallest,
@@ -412,6 +505,20 @@ class Entries(np.ndarray[Any, Any]):
     def dot(self, other: Any, out: Any = None) -> Any:
         """The product of matrices."""
         return np.dot(self, other)
+
+    @property  # type: ignore[misc]  # of entries it is no view
+    def real(self) -> Any:
+        """The real parts."""
+        return np.real(self)
+
+    @property  # type: ignore[misc]
+    def imag(self) -> Any:
+        """The imaginary parts."""
+        return np.imag(self)
+
+    def conj(self) -> Any:
+        """With the other sign of the imaginary parts."""
+        return np.conjugate(self)
 
 
 #: Conditions as numbers, for arithmetic.
@@ -612,6 +719,22 @@ def sigmoid(x: Any) -> Any:
     return np.divide(1.0, np.add(1.0, np.exp(np.negative(x))))
 
 
+def complex_of(real: Any, imag: Any) -> Any:
+    """Complex numbers of their real and imaginary parts."""
+    return entries(np.frompyfunc(Complex, 2, 1)(_objects(real), _objects(imag)))
+
+
+def _part(name: str) -> Callable[..., Any]:
+    """The real or the imaginary part of each number."""
+    return lambda x: np.frompyfunc(operator.attrgetter(name), 1, 1)(_objects(x))
+
+
+def erf(x: Any) -> Any:
+    """2/√π times the integral of e^-t² from 0."""
+    found = np.frompyfunc(_function("erf", math.erf), 1, 1)(_objects(x))
+    return found.view(Entries) if isinstance(x, Entries) else np.asarray(found, float)
+
+
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "apply_along_axis": _along,
     "where": _where,
@@ -634,7 +757,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "nan_to_num": _nan_to_num,
     "isneginf": np.frompyfunc(lambda x: False if isinstance(x, Taped) else x == -math.inf, 1, 1),
     "isposinf": np.frompyfunc(lambda x: False if isinstance(x, Taped) else x == math.inf, 1, 1),
-    "real": lambda x: x,
+    "real": _part("real"),
+    "imag": _part("imag"),
 }
 
 
@@ -727,6 +851,7 @@ _SPECIAL: Mapping[str, Callable[..., Any]] = {
     "log_softmax": lambda x, axis=None: np.subtract(x, log_sum_exp(x, axis, keepdims=True)),
     "logsumexp": log_sum_exp,
     "expit": sigmoid,
+    "erf": erf,
 }
 
 

@@ -21,12 +21,14 @@ import numpy as np
 from symattn.lifting.entries import (
     Condition,
     Entries,
+    complex_of,
     entries,
+    erf,
     log_sum_exp,
     sigmoid,
     softmax,
 )
-from symattn.lifting.recorded import BRANCHES, Asked, Recorded
+from symattn.lifting.recorded import BRANCHES, Asked, Recorded, bare, unsaid
 from symattn.lifting.said import Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.
@@ -87,7 +89,8 @@ def _kept(value: Any, args: Any) -> Any:
         for one in _all_of(value):
             if isinstance(one, Asked):
                 raise Unsaid(BRANCHES)
-            if not isinstance(one, Recorded | _Unmade):
+            known = isinstance(one, np.ndarray) and one.dtype.kind == "b"
+            if not isinstance(one, Recorded | _Unmade) and not known:
                 raise Unsaid("an operation without a formula here")
     return entries(value) if hasattr(value, "tape") else value
 
@@ -111,7 +114,7 @@ def _moved(operation: Callable[..., Any], args: Any, library: Callable[[Any], An
     def placed(one: Any) -> Any:
         if isinstance(one, list | tuple):
             return type(one)(map(placed, one))
-        if not isinstance(one, Entries) and getattr(one, "dtype", np.dtype(int)).kind != "f":
+        if not isinstance(one, Entries) and getattr(one, "dtype", np.dtype(int)).kind not in "fc":
             return library(one) if isinstance(one, np.ndarray) else one
         start = len(pool)
         pool.extend(np.asarray(one, object).flat)
@@ -127,6 +130,32 @@ def _moved(operation: Callable[..., Any], args: Any, library: Callable[[Any], An
         return entries(out)
 
     return taken(operation(*map(placed, args)))
+
+
+def _scattered(
+    operation: Callable[[Any, Any], Any], x: Any, parts: Any, combined: np.ufunc, neutral: float
+) -> Any:
+    """An array into which others are added or multiplied, each at the places that it changes.
+
+    The library's own operation says which: one number at a time is not the neutral one.
+    """
+    start, given = np.full(np.shape(x), neutral), np.full(np.shape(parts), neutral)
+    places = np.full(given.size, -1)
+    for k in range(given.size):
+        given.flat[k] += 1
+        changed = np.flatnonzero(np.asarray(operation(start, given)) != start)
+        places[k] = changed[0] if changed.size else -1
+        given.flat[k] = neutral
+    if isinstance(x, Recorded) or isinstance(parts, Recorded):
+        if sorted(places) != [*range(start.size)]:
+            raise Unsaid("a part of an array is added to; the whole has a formula")
+        order = np.argsort(places).reshape(start.shape)
+        return combined(x, parts.taken(order) if isinstance(parts, Recorded) else parts[order])
+    out = np.array(x, object)
+    for place, part in zip(places, np.asarray(parts, object).flat, strict=True):
+        if place >= 0:
+            out.flat[place] = combined(entries(out.flat[place]), part)
+    return entries(out)
 
 
 def _all_of(value: Any) -> Iterator[Any]:
@@ -177,14 +206,66 @@ def _joined(arrays: Sequence[Recorded], starts: Any, places: Any) -> Any:
         with suppress(ValueError):  # not along this one
             if np.array_equal(np.concatenate(own, axis=axis), places):
                 return np.concatenate(arrays, axis=axis)
-    raise Unsaid("arrays that are joined in a way that has no formula here")
+    numbers = np.concatenate([bare(one).ravel() for one in arrays])[places - 1]
+    why = "arrays that are joined in a way that has no formula here"
+    return unsaid(numbers, arrays[0].run, why)
 
 
 # ---- what both have --------------------------------------------------------------------------
 
 
+def _by_name(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of entries that equations call by a name, where an array is a formula."""
+
+    def of(x: Any) -> Any:
+        return x.called(name, function(bare(x))) if isinstance(x, Recorded) else function(x)
+
+    return of
+
+
 def _softmax(x: Any, axis: int, *_: Any) -> Any:
-    return x.softmax(axis) if isinstance(x, Recorded) else softmax(x, axis)
+    if isinstance(x, Recorded):
+        return x.called("softmax", softmax(bare(x), axis), axis)
+    return softmax(x, axis)
+
+
+_sigmoid = _by_name("sigmoid", sigmoid)
+_silu = _by_name("SiLU", lambda x: np.multiply(x, sigmoid(x)))
+_erf = _by_name("erf", erf)
+_elu_and_1 = _by_name("elu1", lambda x: np.where(np.greater(x, 0.0), np.add(x, 1.0), np.exp(x)))
+_gelu_of_erf = _by_name(
+    "GELU", lambda x: np.multiply(x, np.add(0.5, np.multiply(0.5, erf(np.multiply(x, 0.5**0.5)))))
+)
+
+
+def _gelu(x: Any, approximate: str = "none") -> Any:
+    if approximate == "none":
+        return _gelu_of_erf(x)
+    inner = np.add(x, np.multiply(np.power(x, 3.0), 0.044715))
+    half = np.add(np.tanh(np.multiply(inner, (2 / np.pi) ** 0.5)), 1.0)
+    return np.multiply(np.multiply(x, 0.5), half)
+
+
+def _complex(real: Any, imag: Any) -> Any:
+    """Complex numbers by their parts."""
+    if isinstance(real, Recorded) or isinstance(imag, Recorded):
+        return np.add(real, np.multiply(1j, imag))
+    return complex_of(real, imag)
+
+
+def _layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """Each row less its mean and over its standard deviation; of that nothing else is known."""
+    if len(shape) != 1:
+        raise Unsaid("a layer norm over more than one axis")
+    plain = bare(x) if isinstance(x, Recorded) else x
+    apart = np.subtract(plain, np.mean(plain, axis=-1, keepdims=True))
+    spread = np.add(np.mean(np.square(apart), axis=-1, keepdims=True), eps)
+    out = np.divide(apart, np.sqrt(spread))
+    if isinstance(x, Recorded):
+        out = x.called("LayerNorm", out, -1, eps=eps)
+    out = out if weight is None else np.multiply(out, weight)
+    rest = _Unmade("the mean and the spread that a layer norm gives")
+    return (out if bias is None else np.add(out, bias)), rest, rest
 
 
 def _clamped(x: Any, low: Any = None, high: Any = None) -> Any:
@@ -238,7 +319,8 @@ Lines: TypeAlias = Sequence[tuple[str, int]]
 
 def _behind(lines: Lines, why: str) -> str:
     """Why, behind the line of the program, unless one stands there."""
-    return f"line {lines[0][1]}: {why}" if lines and not why.startswith("line ") else why
+    placed = not lines or why.startswith(("line ", "the program"))
+    return why if placed else f"line {lines[0][1]}: {why}"
 
 
 def _at(lines: Lines, args: Any) -> None:
@@ -246,7 +328,9 @@ def _at(lines: Lines, args: Any) -> None:
     used = [one for one in _all_of(args) if isinstance(one, Recorded)]
     if used:
         run = used[0].run
-        run.program.at([line for file, line in lines if file == run.file], used)
+        own = [line for file, line in lines if file == run.file]
+        run.line = own[0] if own else run.line
+        run.program.at(own, used)
 
 
 def _made(value: Any) -> Any:
@@ -322,6 +406,8 @@ def _followed(graph: Any, given: Sequence[Any]) -> Any:
         else:
             _at(_lines_of(node), args)
             values[node] = _made(_by_row(node, args, more))
+            if node.target._schema.name.endswith("_"):  # its first argument is written over
+                values[node.args[0]] = values[node]
     raise Unsaid("a graph without an output")
 
 
@@ -331,10 +417,13 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
 
     name = node.target._schema.name.partition("::")[2]
     base = name.removesuffix("_copy")
+    base = base.removesuffix("_") if base not in _MOVES_OF_TORCH else base
     if base.startswith("new_") or base.endswith("_like"):  # of which the shape matters alone
         return node.target(torch.zeros(args[0].shape, dtype=torch.float64), *args[1:], **more)
     try:
         args = tuple(map(_array, args))
+        if base in _SUMS_OF_TORCH or (base == "index_put" and args[3:] == (True,)):
+            return _summed_at(node.target, args, more.get("alpha", 1))
         if base in _MOVES_OF_TORCH:
             return _moved(lambda *x: node.target(*x, **more), args, torch.as_tensor)
         if base not in _OF_TORCH:
@@ -345,6 +434,25 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
         return _kept(_OF_TORCH[base](*args, **more), args)
     except Unsaid as error:
         return _Unmade(_behind(_lines_of(node), str(error)))
+
+
+def _summed_at(operation: Callable[..., Any], args: tuple[Any, ...], times: Any) -> Any:
+    """An array into which parts are added at places that are said between the two."""
+    import torch
+
+    which = 2 if len(args[1:]) == 3 and isinstance(args[1], list) else 3
+
+    def tensor(one: Any) -> Any:
+        if isinstance(one, list):
+            return [*map(tensor, one)]
+        return torch.as_tensor(one) if isinstance(one, np.ndarray) else one
+
+    def added(start: Any, parts: Any) -> Any:
+        given = (start, *args[1:which], parts, *args[which + 1 :])
+        return operation(*map(tensor, given))
+
+    parts = args[which] if times == 1 else np.multiply(args[which], times)
+    return _scattered(added, args[0], parts, np.add, 0.0)
 
 
 def _lines_of(node: Any) -> Lines:
@@ -427,7 +535,22 @@ def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _variance(x: Any, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
-    return np.var(x, axis=_axes(dims), ddof=int(correction), keepdims=keepdim)
+    freedom = 1 if correction is None else int(correction)
+    return np.var(x, axis=_axes(dims), ddof=freedom, keepdims=keepdim)
+
+
+def _deviation(x: Any, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
+    return np.sqrt(_variance(x, dims, correction, keepdim))
+
+
+def _with_mean(spread: Callable[..., Any]) -> Callable[..., Any]:
+    """A variance, or its root, and the mean."""
+
+    def of(x: Any, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
+        own = spread(x, dims, correction, keepdim)
+        return own, np.mean(x, axis=_axes(dims), keepdims=keepdim)
+
+    return of
 
 
 def _padded(x: Any, pads: Sequence[int], value: Any = 0) -> Any:
@@ -437,6 +560,8 @@ def _padded(x: Any, pads: Sequence[int], value: Any = 0) -> Any:
 
 
 def _elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
+    if isinstance(x, Recorded) and alpha == scale == input_scale == 1:
+        return np.subtract(_elu_and_1(x), 1.0)
     low = np.multiply(np.expm1(np.multiply(x, input_scale)), alpha)
     return np.multiply(np.where(np.greater(x, 0.0), x, low), scale)
 
@@ -486,6 +611,9 @@ _MOVES_OF_TORCH = frozenset(
     ]
 )
 
+#: Operations of PyTorch's that add parts at places.
+_SUMS_OF_TORCH = frozenset(["index_add", "scatter_add"])
+
 #: What each other operation of PyTorch's does.
 _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     **_OF_BOTH,
@@ -506,9 +634,11 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "div": _divided,
     "log2": np.log2,
     "reciprocal": np.reciprocal,
-    "sigmoid": sigmoid,
+    "sigmoid": _sigmoid,
     "relu": lambda x: np.maximum(x, 0.0),
-    "silu": lambda x: np.multiply(x, sigmoid(x)),
+    "silu": _silu,
+    "gelu": _gelu,
+    "erf": _erf,
     "elu": _elu,
     "softplus": lambda x, *_: np.log(np.add(1.0, np.exp(x))),
     "maximum": np.maximum,
@@ -523,6 +653,17 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "amin": _reduced(np.min),
     "max": _largest_of,
     "var": _variance,
+    "std": _deviation,
+    "var_mean": _with_mean(_variance),
+    "std_mean": _with_mean(_deviation),
+    "native_layer_norm": _layer_norm,
+    "complex": _complex,
+    "polar": lambda size, angle: _complex(size * np.cos(angle), size * np.sin(angle)),
+    "view_as_complex": lambda x: _complex(x[..., 0], x[..., 1]),
+    "view_as_real": lambda x: np.stack([np.real(x), np.imag(x)], axis=-1),
+    "real": np.real,
+    "imag": np.imag,
+    **dict.fromkeys(("_conj", "conj", "conj_physical"), np.conjugate),
     "logsumexp": lambda x, dims, keepdims=False: log_sum_exp(x, _axes(dims), keepdims),
     "linalg_vector_norm": lambda x, order=2, dims=None, keepdims=False: np.linalg.norm(
         x, order, _axes(dims), keepdims
@@ -547,7 +688,11 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "constant_pad_nd": _padded,
     "copy": lambda x, other, *_: entries(np.broadcast_to(np.asarray(other, object), x.shape)),
     **dict.fromkeys(
-        ("clone", "alias", "detach", "contiguous", "lift_fresh", "_to", "to", "type_as"), _same
+        (
+            *("clone", "alias", "detach", "contiguous", "lift_fresh", "_to", "to", "type_as"),
+            *("resolve_conj", "resolve_neg"),
+        ),
+        _same,
     ),
 }
 
@@ -627,6 +772,9 @@ def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
         found = bound(*args)
         return [*map(np.asarray, found)] if primitive.multiple_results else [np.asarray(found)]
     if inner is not None and name != "while":
+        own = _named(inner, args)
+        if own is not None:
+            return [own]
         return _of_jaxpr(inner.jaxpr, inner.consts, args)
     args = [*map(_needed, args)]
     if name == "while":
@@ -636,6 +784,9 @@ def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
     if name in _MOVES_OF_JAX:
         found = _moved(bound, args, _library_array)
         return found if primitive.multiple_results else [found]
+    if name in _SCATTERS_OF_JAX:
+        x, where, parts = args
+        return [_scattered(lambda a, b: bound(a, where, b), x, parts, *_SCATTERS_OF_JAX[name])]
     row = _OF_JAX.get(name)
     if row is not None:
         return [_kept(row(*args, **params), args)]
@@ -657,6 +808,18 @@ def _inner(params: Mapping[str, Any]) -> Any:
         if hasattr(inner, "consts"):
             return inner
     return None
+
+
+def _named(inner: Any, args: Sequence[Any]) -> Any:
+    """What a function of JAX's own gives that equations know by a name; None for all others.
+
+    A function of the program may have the same name, but not the same file.
+    """
+    name, _, file = str(inner.jaxpr.debug_info.func_src_info).partition(" at ")
+    row = _NAMED_IN_JAX.get(name)
+    if row is None or "/jax/_src/nn/" not in file or not isinstance(args[0], Recorded):
+        return None
+    return row(*args)
 
 
 def _scanned(params: Mapping[str, Any], args: Sequence[Any]) -> list[Any]:
@@ -728,10 +891,25 @@ def _case(condition: Any, *cases: Any, **_: Any) -> Any:
     return np.where(condition, cases[1], cases[0])
 
 
-def _summed_up(x: Any, axis: int, reverse: bool = False) -> Any:
-    x = np.flip(x, axis) if reverse else x
-    out = np.cumsum(x, axis=axis)
-    return np.flip(out, axis) if reverse else out
+def _running(function: Callable[[Any, int], Any]) -> Callable[..., Any]:
+    """What a function makes of the first, of the first two, and so on, along an axis."""
+
+    def of(x: Any, axis: int, reverse: bool = False) -> Any:
+        x = np.flip(x, axis) if reverse else x
+        out = function(x, axis)
+        return np.flip(out, axis) if reverse else out
+
+    return of
+
+
+def _largest_so_far(x: Any, axis: int) -> Any:
+    if isinstance(x, Recorded):
+        raise Unsaid("the largest so far has no formula here")
+    return np.maximum.accumulate(x, axis=axis)
+
+
+def _log_sum_so_far(x: Any, axis: int) -> Any:
+    return np.log(np.cumsum(np.exp(x), axis=axis))
 
 
 def _over(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -741,6 +919,13 @@ def _over(function: Callable[..., Any]) -> Callable[..., Any]:
 def _plain(function: Any) -> Callable[..., Any]:
     return lambda *args, **_: function(*args)
 
+
+def _elu_of_jax(x: Any, alpha: Any = 1.0) -> Any:
+    return _elu(x, float(alpha))
+
+
+#: Functions of JAX's that equations know by a name.
+_NAMED_IN_JAX: Mapping[str, Callable[..., Any]] = {"elu": _elu_of_jax, "silu": _silu}
 
 #: Operations of JAX's that only move numbers.
 _MOVES_OF_JAX = frozenset(
@@ -767,6 +952,12 @@ _MOVES_OF_JAX = frozenset(
     ]
 )
 
+#: Operations of JAX's that add or multiply parts at places, and the number that changes nothing.
+_SCATTERS_OF_JAX: Mapping[str, tuple[np.ufunc, float]] = {
+    "scatter-add": (np.add, 0.0),
+    "scatter-mul": (np.multiply, 1.0),
+}
+
 #: What each other operation of JAX's does that is named or told otherwise than in `_OF_BOTH`.
 _OF_JAX: Mapping[str, Callable[..., Any]] = {
     **{
@@ -774,7 +965,13 @@ _OF_JAX: Mapping[str, Callable[..., Any]] = {
         for name, function in {
             "max": np.maximum,
             "min": np.minimum,
-            "logistic": sigmoid,
+            "logistic": _sigmoid,
+            "complex": _complex,
+            "real": np.real,
+            "imag": np.imag,
+            "conj": np.conjugate,
+            "erf": _erf,
+            "erfc": lambda x: np.subtract(1.0, _erf(x)),
             "not": np.logical_not,
             "and": np.logical_and,
             "or": np.logical_or,
@@ -796,7 +993,9 @@ _OF_JAX: Mapping[str, Callable[..., Any]] = {
     "integer_pow": lambda x, y, **_: np.power(x, y),
     "dot_general": _dotted,
     "select_n": _case,
-    "cumsum": _summed_up,
+    "cumsum": _running(lambda x, axis: np.cumsum(x, axis=axis)),
+    "cummax": _running(_largest_so_far),
+    "cumlogsumexp": _running(_log_sum_so_far),
     "reduce_sum": _over(np.sum),
     "reduce_max": _over(np.max),
     "reduce_min": _over(np.min),

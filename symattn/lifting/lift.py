@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from symattn.derivations import Evaluation
+from symattn.arithmetic.base import Array
+from symattn.derivations import Derivation, Evaluation
 from symattn.doors import Failure
 from symattn.errors import SymattnError, quote
 from symattn.isolation import Limits, Run, here, within
@@ -23,7 +24,7 @@ from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST, TRIAL
-from symattn.lifting.recorded import leading
+from symattn.lifting.recorded import HEADS, laid
 from symattn.lifting.recording import (
     Asked,
     Target,
@@ -43,6 +44,9 @@ _OTHERS = ((3, 4, 2, 5, 6, 7, 8, 9, 10, 11), (6, 5, 4, 3, 2, 7, 9, 8, 3, 4))
 #: How many heads and groups of them there are, by names that are indices in a text.
 _HEADS: Mapping[str, str] = {"h": "n_h", "g": "n_g"}
 
+#: What the first axis of a batch is called.
+_BATCHES = ("b", "batch", "batch_size")
+
 _SIZES = re.compile(r'"([^"]*)"|\'([^\']*)\'')
 
 
@@ -53,6 +57,8 @@ class Lifted:
     name: str
     text: str
     sizes: tuple[Mapping[str, int], ...]
+    #: The axis of a batch, of which the equations are those of each element.
+    batch: str = ""
 
     @property
     def note(self) -> str:
@@ -60,7 +66,8 @@ class Lifted:
         said = "; ".join(
             ", ".join(f"{size} = {number}" for size, number in one.items()) for one in self.sizes
         )
-        return f"read off {self.name} and held against its own numbers at {said}"
+        each = f"; for each element of the batch {self.batch}" if self.batch else ""
+        return f"read off {self.name} and held against its own numbers at {said}{each}"
 
     @property
     def equations(self) -> Equations:
@@ -137,13 +144,14 @@ def _lifted(
     for parameter, letter, sizes in json.loads(asked_of(run, parameters, target, name)):
         shapes[parameter] = tuple(sizes)
         letters.setdefault(parameter, letter)
+    batch = _batch(shapes.values())
     listed = [one for shape in shapes.values() for size in shape for one in size.split("*")]
-    names = [one for one in dict.fromkeys(listed) if not one.isdigit()]
+    names = [one for one in dict.fromkeys(listed) if not one.isdigit() and one != batch]
     if len(names) > len(TRIAL):
         raise SymattnError(f"{name}: {len(names)} sizes are too many; {len(TRIAL)} are the most")
     taken = [int(one) for one in listed if one.isdigit()]
     first, other = (
-        Asked(target, shapes, _unlike(names, trial, taken), letters, numbers=numbers)
+        Asked(target, shapes, _unlike(names, trial, taken), letters, numbers=numbers, batch=batch)
         for trial in (TRIAL, TRIAL[::-1])
     )
     refused = []
@@ -154,6 +162,15 @@ def _lifted(
             except (Ended, SymattnError) as error:
                 refused.append(error)
     raise refused[0]
+
+
+def _batch(shapes: Iterable[Sequence[str]]) -> str:
+    """The first axis of a batch: by its name before a matrix, or whatever stands before heads."""
+    for shape in shapes:
+        first = shape[0] if len(shape) > 2 else ""
+        if first in _BATCHES or (len(shape) > 3 and not (first.isdigit() or first in HEADS)):
+            return first
+    return ""
 
 
 def _of_one_text(asked: Asked, said: Mapping[str, tuple[str, ...]]) -> Iterator[Asked]:
@@ -176,22 +193,44 @@ def _held(run: Run, name: str, first: Asked) -> Lifted:
     found = json.loads(asked_of(run, recorded, first, name))
     text = "\n".join(found["lines"])
     made = Equations(text).whole
-    asked_for = {one.letter for one in made.inputs}  # a program need not use all that it is given
     others = (dict(zip(first.sizes, one, strict=False)) for one in _OTHERS)
-    runs = [first, *(replace(first, sizes=sizes, seed=1) for sizes in others)]
+    batches = ({first.batch: count} if first.batch else {} for count in (2, 3))
+    runs = [first] + [
+        replace(first, sizes={**sizes, **batch}, seed=1)
+        for sizes, batch in zip(others, batches, strict=True)
+    ]
     for asked in runs:
-        drawn = {found["letters"][name]: value for name, value in asked.drawn().items()}
-        given = {
-            name: value.reshape(value.shape[leading(value) :])
-            for name, value in drawn.items()
-            if name in asked_for
-        }
-        evaluation = made.evaluate(**given)
-        own = json.loads(asked_of(run, ran, asked, name))
-        steps = {made.steps[-1].letter: own, **(found["numbers"] if asked is first else {})}
-        for letter, numbers in steps.items():
-            _hold(name, evaluation, letter, numbers, asked)
-    return Lifted(name, text, tuple(one.sizes for one in runs))
+        own = np.asarray(json.loads(asked_of(run, ran, asked, name)), float)
+        for element in range(asked.size(asked.batch) if asked.batch else 1):
+            _hold_element(name, made, found, asked, own, element)
+    return Lifted(name, text, tuple(one.sizes for one in runs), first.batch)
+
+
+def _hold_element(
+    name: str, made: Derivation, found: Mapping[str, Any], asked: Asked, own: Array, element: int
+) -> None:
+    """Hold what was recorded against what a function returns, or an element of that of a batch."""
+    asked_for = {one.letter for one in made.inputs}  # a program need not use all that it is given
+    given = {}
+    for argument, numbers in asked.drawn().items():
+        letter = found["letters"][argument]
+        of_batch = asked.batch and asked.shapes[argument][0] == asked.batch
+        part = numbers[element : element + 1] if of_batch else numbers
+        if letter in asked_for:
+            axes = found["axes"][letter]
+            given[letter] = laid(part, axes) if axes else part
+    evaluation = made.evaluate(**given)
+    last = made.steps[-1].letter
+    if asked.batch:
+        own = own[element : element + 1]
+    try:
+        steps = {last: laid(own, found["axes"][last])}
+    except ValueError:
+        raise _of_another_shape(name, asked) from None
+    if asked.seed == 0:  # the run that was recorded
+        steps |= {letter: np.asarray(one, float) for letter, one in found["numbers"].items()}
+    for letter, numbers in steps.items():
+        _hold(name, evaluation, letter, numbers, asked)
 
 
 def _unlike(names: Sequence[str], trial: Sequence[int], taken: Sequence[int]) -> dict[str, int]:
@@ -245,14 +284,24 @@ def _annotated(text: str) -> tuple[str, ...]:
 
 def _hold(name: str, evaluation: Evaluation, letter: str, numbers: Any, asked: Asked) -> None:
     """Hold a step against the function's own numbers. Raises `SymattnError` where they differ."""
-    own, here = np.asarray(numbers, float), np.asarray(evaluation.array(letter), float)
+    own, here = numbers, np.asarray(evaluation.array(letter), float)
     own = own.reshape(here.shape) if own.squeeze().shape == here.squeeze().shape else own
-    sizes = ", ".join(f"{size} = {number}" for size, number in asked.sizes.items())
     if own.shape != here.shape:
-        raise SymattnError(f"{name}: at {sizes} it returns another shape than what was recorded")
+        raise _of_another_shape(name, asked)
     own = np.where((own <= LOWEST) & np.isneginf(here), -np.inf, own)
     if not near(own, here).all():
         raise SymattnError(
-            f"{name}: at {sizes} its own numbers are others than those of what was recorded; a "
-            "number in it may depend on the sizes in a way that has no formula here"
+            f"{name}: at {_sized(asked)} its own numbers are others than those of what was "
+            "recorded; a number in it may depend on the sizes in a way that has no formula here"
+            + (", or on other elements of the batch" if asked.batch else "")
         )
+
+
+def _of_another_shape(name: str, asked: Asked) -> SymattnError:
+    return SymattnError(
+        f"{name}: at {_sized(asked)} it returns another shape than what was recorded"
+    )
+
+
+def _sized(asked: Asked) -> str:
+    return ", ".join(f"{size} = {number}" for size, number in asked.sizes.items())

@@ -8,8 +8,8 @@ formula, and says so where one is asked for.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from types import FrameType
@@ -23,6 +23,7 @@ from symattn.language.texts import read_text
 from symattn.lifting import said
 from symattn.lifting.numerals import LOWEST
 from symattn.lifting.said import ATOM, FAMILIES, OF_ENTRIES, Said, Unsaid, called
+from symattn.lifting.turning import rotary
 from symattn.lifting.views import viewed
 
 
@@ -40,6 +41,10 @@ class Recording:
     counts: dict[str, int] = field(default_factory=dict)
     #: Names what is made, where this is known by its line alone.
     program: Any = None
+    #: What is given and what has a letter, of which others may be turned.
+    named: list[Recorded] = field(default_factory=list)
+    #: The line of a graph that is being followed; the program itself does not run then.
+    line: int = 0
 
     def number(self, value: float) -> Said:
         """The formula of a number."""
@@ -55,11 +60,13 @@ class Recording:
     def letter(self, name: str) -> str:
         """A letter for a variable: its name, where it is one and not taken, or with a number."""
         own = name.strip("_")
-        stem = own if _is_letter(own) or _is_letter(f"{own}_1") else "x"
+        between = "" if "_" in own else "_"
+        stem = own if _is_letter(own) or _is_letter(f"{own}{between}1") else "x"
+        between = "" if "_" in stem else "_"
         letter, number = stem, 1
         while letter in self.letters or not _is_letter(letter):
             number += _is_letter(stem) or letter != stem
-            letter = f"{stem}_{number}"
+            letter = f"{stem}{between}{number}"
         self.letters.add(letter)
         return letter
 
@@ -72,6 +79,22 @@ class Recording:
             self.lines.append(f"{letter} : {self.shape(values.shape)}")
             self.lines.append(f"{letter}[i,j] = {entries}")
         return Said(self.constants[entries], axes=("i", "j"))
+
+    def turned(self, array: Recorded) -> Said | None:
+        """The formula of an array that is one with a letter, turned by its positions."""
+        for one in reversed(self.named):
+            if (
+                one.shape != array.shape
+                or array.dtype != float
+                or not {"i", "j"} <= {*one.said.axes}
+            ):
+                continue
+            axes = one.said.axes
+            options = rotary(laid(bare(one), axes), laid(bare(array), axes))
+            if options is not None:
+                said = [f", {name}={value}" for name, value in options.items()]
+                return Said(f"rotary({one.said.text}{''.join(said)})", ATOM, axes)
+        return None
 
     def is_named(self, count: int) -> bool:
         """Whether a number of heads is a size that is open."""
@@ -88,14 +111,14 @@ class Recording:
             if frame.f_code.co_filename == self.file:
                 return f"line {frame.f_lineno}"
             frame = frame.f_back
-        return "the program"
+        return f"line {self.line}" if self.line else "the program"
 
 
 @cache
 def _is_letter(name: str) -> bool:
     """Whether a text may have a letter of that name."""
     try:
-        read_text(f"{name} = 0")
+        read_text(f"{name} = 0; x = {name}")
     except SymattnError:
         return False
     return True
@@ -141,7 +164,11 @@ class Recorded(np.ndarray[Any, Any]):
     def said(self) -> Said:
         """The formula. Raises `Unsaid` where there is none."""
         if isinstance(self.formula, str):
-            raise Unsaid(self.formula)
+            found = self.run.turned(self)
+            if found is None:
+                raise Unsaid(self.formula)
+            self.is_made(found)
+            return found
         if self._version != self._memory[0]:
             raise Unsaid("an array of which a part was written over")
         return self.formula if isinstance(self.formula, Said) else self.formula.said(self.run)
@@ -174,6 +201,9 @@ class Recorded(np.ndarray[Any, Any]):
     def _at(self, numbers: Any, places: Any) -> Recorded:
         """An array of these numbers, which come from these places."""
         made, places = _recorded(numbers, self.run), np.asarray(places)
+        if isinstance(self.formula, str):
+            with suppress(Unsaid):
+                self.is_made(self.said)
         match self.formula:
             case Said():
                 made.formula = _View(self.formula, self.shape, places, self, places)
@@ -197,6 +227,8 @@ class Recorded(np.ndarray[Any, Any]):
         if not isinstance(numbers, np.ndarray | np.generic):
             return numbers
         if np.asarray(numbers).dtype == bool:
+            if ufunc.__name__ in _OF_HIDDEN or _is_known(inputs):
+                return numbers
             return Asked(numbers, _placed(self.run, ""))
         result = _recorded(numbers, self.run).known(
             lambda: _formula(self.run, ufunc.__name__, method, inputs, more)
@@ -263,11 +295,15 @@ class Recorded(np.ndarray[Any, Any]):
         """Every part along an axis so many times."""
         return self.moved(lambda array: array.repeat(repeats, axis))
 
-    def softmax(self, axis: int) -> Any:
-        """The softmax along an axis, by its name."""
-        powers = np.exp(bare(self) - bare(self).max(axis=axis, keepdims=True))
-        made = _recorded(powers / powers.sum(axis=axis, keepdims=True), self.run)
-        return made.known(lambda: _by_rows("softmax", self, axis))
+    def called(
+        self, name: str, numbers: Any, axis: int | None = None, **options: float
+    ) -> Recorded:
+        """What a function of its entries, or along an axis, makes of it, by the function's name."""
+        made = _recorded(numbers, self.run)
+        if axis is None:
+            return made.known(lambda: called(name, self.said))
+        said = [f", {key}={self.run.number(one).text}" for key, one in options.items()]
+        return made.known(lambda: _by_rows(name, self, axis, "".join(said)))
 
     def dot(self, other: Any, out: Any = None) -> Any:
         """The product of matrices."""
@@ -276,6 +312,22 @@ class Recorded(np.ndarray[Any, Any]):
     def mean(self, axis: Any = None, *args: Any, **more: Any) -> Any:
         """The mean, as `np.mean` has it."""
         return np.mean(self, axis, *args, **more)
+
+    def var(self, axis: Any = None, *args: Any, **more: Any) -> Any:
+        """The variance, as `np.var` has it."""
+        return np.var(self, axis, *args, **more)
+
+    def std(self, axis: Any = None, *args: Any, **more: Any) -> Any:
+        """The standard deviation, as `np.std` has it."""
+        return np.std(self, axis, *args, **more)
+
+    def clip(self, low: Any = None, high: Any = None, **more: Any) -> Any:  # type: ignore[override]
+        """No smaller and no larger than two numbers."""
+        return np.clip(self, low, high, **more)
+
+    def cumsum(self, axis: Any = None, *args: Any, **more: Any) -> Any:
+        """The sums of the first rows, or columns."""
+        return np.cumsum(self, axis)
 
     def astype(self, *args: Any, **more: Any) -> Any:
         """Itself: numbers are real here, whatever their dtype."""
@@ -376,26 +428,49 @@ def _recorded(numbers: Any, run: Recording) -> Recorded:
     return array
 
 
+#: How many heads and groups of them there are, by name.
+HEADS = ("n_h", "n_g")
+
+
 def leading(array: npt.NDArray[Any]) -> int:
     """How many axes of one number stand before a matrix, or before those of heads."""
     return next((k for k, size in enumerate(array.shape[:-2]) if size != 1), max(array.ndim - 2, 0))
 
 
-def recorded_input(numbers: Any, letter: str, run: Recording) -> Recorded:
-    """What a function is given: a matrix that is a letter, or one for each head, or a number."""
+def unsaid(numbers: Any, run: Recording, why: str) -> Recorded:
+    """An array that records, and has no formula of its own."""
+    return _recorded(numbers, run).known(lambda: _raised(why))
+
+
+def _raised(why: str) -> Said:
+    raise Unsaid(why)
+
+
+def recorded_input(
+    numbers: Any, letter: str, run: Recording, sizes: Sequence[str] = ()
+) -> Recorded:
+    """What a function is given: a matrix that is a letter, or one for each head, or a number.
+
+    The axis of the heads is that of which the size is their number, else the first of three.
+    """
     array = _recorded(np.array(numbers), run)
     lead = leading(array)
-    shape = array.shape[lead:]
+    shape = [*array.shape[lead:]]
     if len(shape) > 3:
         raise Unsaid(
-            f"{letter} has {array.ndim} axes; matrices, and one for each head, have a formula"
+            f"{letter} has {array.ndim} axes; matrices, and one for each head, have a formula, and "
+            "a batch of them with a first axis b"
         )
-    index = run.index(shape[0]) if len(shape) > 2 else ""
+    axes, index = ["i", "j"][-len(shape) :] if shape else [], ""
+    if len(shape) > 2:
+        named = [place for place, size in enumerate(sizes[lead:]) if size in HEADS]
+        place = named[0] if named else 0
+        index = run.index(shape.pop(place))
+        axes.insert(place, index)
     matrix = [1, *shape][-2:]
-    axes = (index, "i", "j")[-len(shape) :] if shape else ()
     whole = f"{letter}[{index}]" if index else letter
     run.lines.append(f"{whole} : {run.shape(matrix) if shape else 'number'}")
-    array.is_made(Said(whole, axes=("",) * lead + axes))
+    array.is_made(Said(whole, axes=("",) * lead + (*axes,)))
     return array
 
 
@@ -412,7 +487,20 @@ def _written_over(out: Any, result: Recorded) -> Any:
 
 def _placed(run: Recording, why: str) -> str:
     """Why, behind the line of the program; unless a line stands there already."""
-    return why if why.startswith("line ") else f"{run.place()}: {why}"
+    return why if why.startswith(("line ", "the program")) else f"{run.place()}: {why}"
+
+
+def laid(numbers: npt.NDArray[Any], axes: Sequence[str]) -> npt.NDArray[Any]:
+    """An array as the matrix that its formula is, one for each head where it is of a family.
+
+    Raises `ValueError` for an array of another shape.
+    """
+    order = sorted(range(len(axes)), key=lambda axis: "hgij".find(axes[axis]) if axes[axis] else -1)
+    kept = [axis for axis in order if axes[axis]]
+    placed = numbers.transpose(order).reshape([numbers.shape[axis] for axis in kept])
+    if "j" not in axes:
+        placed = placed[..., None]
+    return placed if "i" in axes else placed[..., None, :]
 
 
 # ---- formulas --------------------------------------------------------------------------------
@@ -446,14 +534,26 @@ def _said(run: Recording, value: Any) -> Said:
     lead = 0
     while numbers.ndim > 2 and (numbers == numbers[:1]).all():
         numbers, lead = numbers[0], lead + 1
-    if numbers.dtype == object:
-        raise Unsaid("an array of objects")
+    if numbers.dtype.kind not in "fiub":
+        raise Unsaid("complex numbers and objects have no formula here; rotary(Q) has")
     if np.unique(numbers).size == 1:
         return run.number(float(numbers.flat[0]))
     if numbers.ndim == 2:
         made = run.constant(numbers.astype(float))
         return replace(made, axes=("",) * lead + made.axes)
     raise Unsaid("a table of numbers; a matrix of two numbers has a formula")
+
+
+#: What is asked of numbers and known of all of them: −∞ is where a mask is.
+_OF_HIDDEN = ("isfinite", "isinf", "isnan")
+
+
+def _is_known(values: Sequence[Any]) -> bool:
+    """Whether numbers are compared with ∞, with −∞, or with themselves."""
+    if len(values) == 2 and values[0] is values[1]:
+        return True
+    constants = [one for one in values if not isinstance(one, Recorded)]
+    return bool(constants) and all(np.isinf(one).all() for one in constants)
 
 
 def _is_number(value: Any) -> bool:
@@ -513,6 +613,8 @@ _FORMULAS: Mapping[str, Callable[..., Said]] = {
     "power": _power,
     "square": lambda run, one: said.power(one.said, 2),
     "reciprocal": lambda run, one: said.power(one.said, -1),
+    "log1p": lambda run, one: called("ln", said.added(Said("1"), one.said, "+")),
+    "expm1": lambda run, one: said.added(called("exp", one.said), Said("1"), "-"),
     "maximum": _extreme("max"),
     "minimum": _extreme("min"),
 }
@@ -540,17 +642,26 @@ def _with_columns(one: Said, axis: int, array: Any) -> Said:
     return one.turned if label == "i" or (not label and "j" in one.axes) else one
 
 
-def _by_rows(function: str, array: Recorded, axis: int) -> Said:
+def _by_rows(function: str, array: Recorded, axis: int, options: str = "") -> Said:
     """A function of the rows of a matrix, along an axis."""
     one = array.said
     along = one.axes[axis]
     if along not in ("i", "j"):
         raise Unsaid(f"{function} over heads")
-    made = called(function, one if along == "j" else one.turned)
+    made = called(function, one if along == "j" else one.turned, options)
     return made if along == "j" else made.turned
 
 
-_ROWS: Mapping[str, str] = {"add": "rowsum", "maximum": "rowmax", "mean": "rowmean"}
+_ROWS: Mapping[str, str] = {
+    "add": "rowsum",
+    "maximum": "rowmax",
+    "mean": "rowmean",
+    "var": "rowvar",
+    "norm": "norm2",
+}
+
+#: Of those the ones that have a name for columns, too.
+_COLUMNS = ("add", "mean")
 
 
 def _reduced(
@@ -571,14 +682,14 @@ def _reduced(
         raise Unsaid(f"{name} with options")
     one, length = array.said, array.shape[axis]
     along = one.axes[axis]
-    if along in FAMILIES and name != "maximum":
+    if along in FAMILIES and name in _COLUMNS:
         made = Said(f"sum_{along}({one.text})")
         made = made if name == "add" else said.divided(made, run.number(length))
-    elif along == "j" or (along == "i" and name == "maximum"):
+    elif along == "j" or (along == "i" and name not in _COLUMNS):
         made = _by_rows(function, array, axis)
     elif along == "i":
         made = called(function.replace("row", "col"), one)
-    elif not along and length == 1:
+    elif not along and length == 1 and name in (*_COLUMNS, "maximum"):
         made = one
     else:
         raise Unsaid(f"{name} over these axes; sums, means and maxima of rows have a formula")
@@ -601,11 +712,60 @@ def _max_of(run: Recording, array: Any, axis: Any = None, **more: Any) -> Said:
     return _reduced(run, "maximum", array, axis, keepdims=bool(more.get("keepdims", False)))
 
 
+def _variance(
+    run: Recording, array: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, **more: Any
+) -> Said:
+    """A variance over one axis, of so many degrees of freedom less than numbers."""
+    made = _reduced(run, "var", array, axis, keepdims=bool(more.get("keepdims", False)))
+    if not ddof:
+        return made
+    count = array.shape[axis]
+    times = said.divided(run.number(count), run.number(count - ddof))
+    return said.multiplied(times, made, (True, False))
+
+
+def _root_of(squares: Callable[..., Said]) -> Callable[..., Said]:
+    return lambda *args, **more: called("sqrt", squares(*args, **more))
+
+
+def _squares(
+    run: Recording, array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False
+) -> Said:
+    """The squared length of each row, or column."""
+    if ord not in (None, 2):
+        raise Unsaid("this norm; the length of rows has a formula")
+    return _reduced(run, "norm", array, axis, keepdims=bool(keepdims))
+
+
+def _clipped(run: Recording, x: Any, low: Any = None, high: Any = None, **more: Any) -> Said:
+    """Entries no smaller and no larger than two numbers."""
+    low, high = more.get("min", low), more.get("max", high)
+    made = x if low is None else np.maximum(x, low)
+    return _said(run, made if high is None else np.minimum(made, high))
+
+
+def _summed_up(run: Recording, array: Any, axis: Any = None, **more: Any) -> Said:
+    """The sums of the first rows, of the first two, and so on: a triangle of ones times these."""
+    one = array.said
+    along = "" if axis is None else one.axes[axis]
+    if along not in ("i", "j"):
+        raise Unsaid("cumsum over these axes; that of rows or columns has a formula")
+    one = one if along == "i" else one.turned
+    triangle = run.constant(np.tri(array.shape[axis]))
+    made = said.product(triangle, one, one.axes)
+    return made if along == "i" else made.turned
+
+
 def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) -> Said:
     """``np.where``: entries of a matrix where a pattern of constants is, else a number."""
     if isinstance(condition, Asked):
         raise Unsaid("np.where asks the numbers; np.where with a mask has a formula")
     allowed = np.asarray(condition, bool)
+    if allowed.all() or not allowed.any():
+        chosen = one if allowed.all() else other
+        return _sum(
+            run, chosen, np.zeros(np.broadcast_shapes(*map(np.shape, (allowed, one, other))))
+        )
     if not isinstance(one, Recorded):
         one, other, allowed = other, one, ~allowed
     if isinstance(other, Recorded) or not _is_number(other):
@@ -636,9 +796,18 @@ def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Said:
     refused = Unsaid(f"np.einsum {quote(str(pattern))}; products of two matrices have a formula")
     if len(operands) != 2 or any(len({*x}) != len(x) for x in (*terms, out)):
         raise refused
+    shapes = [np.shape(x) for x in operands]
+    idle = {
+        x
+        for term, sizes in zip(terms, shapes, strict=True)
+        for x, size in zip(term, sizes, strict=True)
+        if size == 1
+    }
     factors = [
-        _Factor(*pair) for pair in zip(terms, (_said(run, x) for x in operands), strict=True)
+        _Factor.of(term, _said(run, x), idle) for term, x in zip(terms, operands, strict=True)
     ]
+    terms, whole = [one.letters for one in factors], out
+    out = "".join(letter for letter in out if letter not in idle)
     families = factors[0].families | factors[1].families
     both = {*terms[0]} & {*terms[1]}
     shared = "".join(both - {*out} - {*families})
@@ -649,7 +818,8 @@ def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Said:
         factors.reverse()
     one, other = factors[0].along(shared, "j"), factors[1].along(shared, "i")
     labels = {**one.rest(shared, "i"), **other.rest(shared, "j"), **families}
-    made = said.product(one.said, other.said, tuple(labels[letter] for letter in out))
+    axes = tuple(labels.get(letter, "") for letter in whole)
+    made = said.product(one.said, other.said, axes)
     for letter in families.keys() - {*out}:
         made = replace(made, text=f"sum_{labels[letter]}({made.text})", level=ATOM)
     return made
@@ -661,6 +831,13 @@ class _Factor:
 
     letters: str
     said: Said
+
+    @classmethod
+    def of(cls, letters: str, formula: Said, idle: Collection[str]) -> _Factor:
+        """Without the axes of one number."""
+        pairs = zip(letters, formula.axes, strict=True)
+        kept = {letter: axis for letter, axis in pairs if letter not in idle}
+        return cls("".join(kept), replace(formula, axes=(*kept.values(),)))
 
     @property
     def families(self) -> dict[str, str]:
@@ -690,6 +867,11 @@ _FUNCTIONS: Mapping[str, Callable[..., Said]] = {
     "sum": _sum_of,
     "max": _max_of,
     "amax": _max_of,
+    "var": _variance,
+    "std": _root_of(_variance),
+    "norm": _root_of(_squares),
+    "clip": _clipped,
+    "cumsum": _summed_up,
 }
 
 #: Functions of NumPy's that only move numbers.

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from symattn.errors import SymattnError
 from symattn.lifting.graphs import in_doubles, of_jax, of_torch
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.recorded import Recorded, Recording, quiet, recorded_input
+from symattn.lifting.recorded import Recorded, Recording, laid, quiet, recorded_input
 from symattn.lifting.said import Said, Unsaid
 from symattn.printable import said_by
 from symattn.verifying.calling import code_of, converted, entry, libraries_of
@@ -50,6 +50,8 @@ class Asked:
     #: Of which library its arrays are, and the arguments that are whole numbers.
     library: str = "numpy"
     numbers: Mapping[str, int] = field(default_factory=dict)
+    #: The first axis of a batch, which is 1 where no size is given to it.
+    batch: str = ""
 
     def drawn(self) -> dict[str, npt.NDArray[np.float64]]:
         """Numbers for each argument; the same whoever asks."""
@@ -66,7 +68,8 @@ class Asked:
 
     def size(self, name: str) -> int:
         """A size in this run: a name, a number, or a product of these."""
-        return math.prod(int(one) if one.isdigit() else self.sizes[one] for one in name.split("*"))
+        known = {self.batch: 1, **self.sizes}
+        return math.prod(int(one) if one.isdigit() else known[one] for one in name.split("*"))
 
 
 def function_of(target: Target) -> Callable[..., Any]:
@@ -111,7 +114,8 @@ def _letter_of(name: str) -> str:
     """The letter of a parameter: W_q of ``q_proj.weight``, b_q of ``q_proj.bias``."""
     *_, owner, last = ("", *name.split("."))
     stem, _, kind = last.rpartition("_") if last not in _KINDS else (owner, "", last)
-    stem = stem.removesuffix("_proj").removesuffix("_linear")
+    stem = stem.removeprefix("c_").removeprefix("to_")
+    stem = stem.removesuffix("_proj").removesuffix("_linear").replace("_", "")
     return f"{_KINDS[kind]}_{stem}" if kind in _KINDS and stem else last
 
 
@@ -165,7 +169,7 @@ def recorded(asked: Asked) -> bytes:
     given = {}
     for name, numbers in asked.drawn().items():
         letter = run.letter(asked.letters.get(name, name))
-        given[name] = recorded_input(numbers, letter, run)
+        given[name] = recorded_input(numbers, letter, run, asked.shapes[name])
     steps = run.program = _Steps(run, list(given.values()))
     whole = {**given, **asked.numbers}
     by_graph = _GRAPHS.get(asked.library)
@@ -182,11 +186,23 @@ def recorded(asked: Asked) -> bytes:
     if not isinstance(result, Recorded):
         raise SymattnError("it returns no array that was made of what it is given")
     steps.ends_with(result)
-    letters = {name: array.said.text.partition("[")[0] for name, array in given.items()}
+    said = {name: array.said for name, array in given.items()}
+    letters = {name: one.text.partition("[")[0] for name, one in said.items()}
+    axes = {letters[name]: one.axes for name, one in said.items()}
+    axes[steps.last] = result.said.axes
+    run.lines[:0] = [
+        f"n_{index} = {count}"
+        for index, count in run.counts.items()
+        if not run.is_named(count) and any(f"[{index}]" in line for line in run.lines)
+    ]
+    said = {name: array.said for name, array in given.items()}
+    letters = {name: one.text.partition("[")[0] for name, one in said.items()}
+    axes = {letters[name]: one.axes for name, one in said.items()}
+    axes[steps.last] = result.said.axes
     run.lines[:0] = [
         f"n_{index} = {count}" for index, count in run.counts.items() if not run.is_named(count)
     ]
-    found = {"lines": run.lines, "numbers": steps.numbers, "letters": letters}
+    found = {"lines": run.lines, "numbers": steps.numbers, "letters": letters, "axes": axes}
     return json.dumps(found).encode()
 
 
@@ -248,12 +264,18 @@ class _Steps:
         self.run = run
         #: The arrays that have a letter, which are kept so that no other takes their place.
         self.known = {id(one): (one, one._version) for one in given}
+        run.named += given
         self.numbers: dict[str, Any] = {}
         #: Of each line that gives variables their values, where that begins, and the names.
         self.statements = _statements(run.file)
         #: Those of the line that is run, and what it has made and not used itself.
         self.statement: tuple[int, tuple[str, ...]] = (0, ())
         self.made_here: list[Recorded] = []
+
+    @property
+    def last(self) -> str:
+        """The letter of the last step."""
+        return [*self.numbers][-1]
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -273,7 +295,7 @@ class _Steps:
         known = [self.statements[line] for line in lines if line in self.statements]
         statement = known[0] if known else (0, ())
         if statement != self.statement:
-            names = self.statement[1]
+            names = () if self.statement in known else self.statement[1]  # or it goes on
             if names and len(self.made_here) >= len(names):
                 for name, array in zip(names, self.made_here[-len(names) :], strict=True):
                     self._named(name, array)
@@ -317,8 +339,9 @@ class _Steps:
             raise Unsaid(f"{self.run.place()}: more than {LIMITS.steps} steps")
         whole = f"{letter}[{formula.index}]" if formula.index else letter
         self.run.lines.append(f"{whole} = {formula.text}")
-        self.numbers[letter] = _matrix(np.asarray(item), formula.axes).tolist()
+        self.numbers[letter] = laid(np.asarray(item), formula.axes).tolist()
         item.is_made(Said(whole, axes=formula.axes))
+        self.run.named.append(item)
 
     def ends_with(self, result: Recorded) -> None:
         """Make what is returned the last step. Raises `SymattnError` where it has no formula."""
@@ -328,13 +351,3 @@ class _Steps:
         last = self.run.lines[-1].split(" = ")[0] if self.numbers else ""
         if formula.upright is not formula or last != formula.text:
             self._step("output" if "output" not in self.run.letters else "result", result)
-
-
-def _matrix(numbers: npt.NDArray[Any], axes: Sequence[str]) -> npt.NDArray[Any]:
-    """An array as the matrix that its formula is, one for each head where it is of a family."""
-    order = sorted(range(len(axes)), key=lambda axis: "hgij".find(axes[axis]) if axes[axis] else -1)
-    kept = [axis for axis in order if axes[axis]]
-    laid = numbers.transpose(order).reshape([numbers.shape[axis] for axis in kept])
-    if "j" not in axes:
-        laid = laid[..., None]
-    return laid if "i" in axes else laid[..., None, :]

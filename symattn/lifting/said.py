@@ -110,14 +110,16 @@ def of_number(value: float, sizes: Mapping[str, int]) -> Said:
     return Said(text, PRODUCT if {*"/*"} & {*text} and not text.startswith("(") else ATOM)
 
 
-def called(name: str, one: Said) -> Said:
-    """A function of the entries of a formula."""
-    return Said(f"{name}({one.text})", ATOM, one.axes)
+def called(name: str, one: Said, options: str = "") -> Said:
+    """A function of the entries of a formula, or of its rows."""
+    return Said(f"{name}({one.text}{options})", ATOM, one.axes)
 
 
 def added(one: Said, other: Said, sign: str) -> Said:
-    """A sum or a difference."""
+    """A sum or a difference; one with 0 is what it is added to."""
     one, other, axes = aligned(one, other)
+    if other.text == "0" or (one.text == "0" and sign == "+"):
+        return replace(one if other.text == "0" else other, axes=axes)
     return Said(f"{one.within(SUM)} {sign} {other.within(ENTRIES)}", SUM, axes)
 
 
@@ -136,6 +138,9 @@ def multiplied(one: Said, other: Said, numbers: tuple[bool, bool]) -> Said:
     for factor, rest in ((one, other), (other, one)):
         if factor.text == "1" and not factor.axes:
             return replace(rest, axes=axes)
+        if factor.text.startswith("1 / ") and factor.level == PRODUCT and not any(numbers):
+            below = Said(factor.text.removeprefix("1 / "), axes=factor.axes)
+            return replace(divided(rest, below), axes=axes)
     if numbers[1] and not numbers[0]:
         if other.text.startswith("1/"):
             return divided(one, Said(other.text.removeprefix("1/")))
@@ -156,15 +161,16 @@ def product(one: Said, other: Said, axes: tuple[str, ...]) -> Said:
 def power(one: Said, exponent: float) -> Said:
     """A power of every entry."""
     match exponent:
-        case 2:
-            return Said(f"{one.within(ATOM)} ∘ {one.within(ATOM)}", ENTRIES, one.axes)
+        case 2 | 3 | 4:
+            factors = [one.within(ATOM)] * int(exponent)
+            return Said(" ∘ ".join(factors), ENTRIES, one.axes)
         case 0.5:
             return called("sqrt", one)
         case -1:
             return divided(Said("1"), one)
         case -0.5:
             return divided(Said("1"), called("sqrt", one))
-    raise Unsaid(f"a power of {exponent:g}; 2, 1/2, -1 and -1/2 have a formula")
+    raise Unsaid(f"a power of {exponent:g}; 2, 3, 4, 1/2, -1 and -1/2 have a formula")
 
 
 def pattern(allowed: npt.NDArray[np.bool_]) -> str:

@@ -76,9 +76,9 @@ def _called(
     try:
         return run(function, args, named, file)
     except Exception as error:
-        line = place_in(error, file)
         why = str(error) if isinstance(error, Unsaid) else f"it raises {said_by(error)}"
-        raise SymattnError(f"{line}: {why}") from None
+        placed = why.startswith("line ")
+        raise SymattnError(why if placed else f"{place_in(error, file)}: {why}") from None
 
 
 def _made(each: Given, tape: Tape, asked: Taping) -> Any:
