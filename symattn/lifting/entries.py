@@ -36,6 +36,8 @@ class Tape:
     places: dict[tuple[Any, ...], int] = field(default_factory=dict)
     #: What was refused, though the program may have gone on.
     refused: str = ""
+    #: Whether numbers are kept in float32 on the way, so that others come of it than recorded.
+    is_single: bool = False
 
     def refuse(self, why: str) -> Unsaid:
         """What to raise where a program asks for a number that is not known."""
@@ -67,6 +69,14 @@ _OF_COMPLEX = (
     "of complex numbers sums, products, conj, abs, exp, and their real and imaginary parts have a "
     "form"
 )
+
+
+def kept_in(dtype: Any, array: Any) -> None:
+    """Note that the entries of an array are kept in a dtype, if that is float32."""
+    if "float32" in str(dtype):
+        for one in np.asarray(array, object).flat:
+            if isinstance(one, Taped):
+                one.tape.is_single = True
 
 
 def _number(value: Any) -> float | None:
@@ -483,6 +493,7 @@ class Entries(np.ndarray[Any, Any]):
 
     def astype(self, dtype: Any, *args: Any, **more: Any) -> Any:
         """A copy of real numbers, whatever their dtype; known ones may become others."""
+        kept_in(dtype, self)
         kind = np.dtype(dtype).kind
         if kind in "fiu" and any(isinstance(one, Condition) for one in self.flat):
             return entries(_NUMBERS(self.view(np.ndarray)))

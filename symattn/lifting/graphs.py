@@ -24,6 +24,7 @@ from symattn.lifting.entries import (
     complex_of,
     entries,
     erf,
+    kept_in,
     log_sum_exp,
     sigmoid,
     softmax,
@@ -279,6 +280,10 @@ def _same(x: Any, *_: Any, **more: Any) -> Any:
 
 def _as(x: Any, dtype: Any) -> Any:
     """The same as numbers of a dtype; numbers are real here, and truth is 1 or 0."""
+    if isinstance(x, Recorded):
+        x.kept_in(dtype)
+    else:
+        kept_in(dtype, x)
     return x if "bool" in str(dtype) or not _is_boolean(x) else np.where(x, 1.0, 0.0)
 
 

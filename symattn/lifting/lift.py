@@ -230,7 +230,7 @@ def _hold_element(
     if asked.seed == 0:  # the run that was recorded
         steps |= {letter: np.asarray(one, float) for letter, one in found["numbers"].items()}
     for letter, numbers in steps.items():
-        _hold(name, evaluation, letter, numbers, asked)
+        _hold(name, evaluation, letter, numbers, asked, LIMITS.shown * found["single"])
 
 
 def _unlike(names: Sequence[str], trial: Sequence[int], taken: Sequence[int]) -> dict[str, int]:
@@ -282,14 +282,16 @@ def _annotated(text: str) -> tuple[str, ...]:
     return ()
 
 
-def _hold(name: str, evaluation: Evaluation, letter: str, numbers: Any, asked: Asked) -> None:
+def _hold(
+    name: str, evaluation: Evaluation, letter: str, numbers: Any, asked: Asked, rounding: float
+) -> None:
     """Hold a step against the function's own numbers. Raises `SymattnError` where they differ."""
     own, here = numbers, np.asarray(evaluation.array(letter), float)
     own = own.reshape(here.shape) if own.squeeze().shape == here.squeeze().shape else own
     if own.shape != here.shape:
         raise _of_another_shape(name, asked)
     own = np.where((own <= LOWEST) & np.isneginf(here), -np.inf, own)
-    if not near(own, here).all():
+    if not near(own, here, rounding).all():
         raise SymattnError(
             f"{name}: at {_sized(asked)} its own numbers are others than those of what was "
             "recorded; a number in it may depend on the sizes in a way that has no formula here"

@@ -63,10 +63,13 @@ class Program:
         for (_, places), (_, array) in zip(tape.answer.parts, own.parts, strict=True):
             assert isinstance(places, Computed)
             floats = read(places.numbers).astype(float)
+            rounding = tape.rounding
+            if isinstance(array, Computed):
+                rounding = max(rounding, array.rounding)
             if (
                 not isinstance(array, Computed)
                 or floats.shape != array.numbers.shape
-                or not (near(floats, array.numbers, array.rounding) | _are_nan(floats, array)).all()
+                or not (near(floats, array.numbers, rounding) | _are_nan(floats, array)).all()
             ):
                 raise SymattnError(
                     f"{self.function.name}: what was recorded gives other numbers than itself"

@@ -180,11 +180,13 @@ def _proven(
         nearly = "; its numbers are near, as with constants that are kept in float32"
         return replace(common, reason=f"{error}{nearly if differs else ''}")
     reason = ROUNDED if differs else ""
-    equality = _for_all(program, subject) if found.agrees else None
+    equality = _for_all(program, subject) if found.agrees or found.kind == "inaccurate" else None
     if equality:
-        reason = only_at_sizes(program, [one.name for one in subject.parameters])
-        if not reason:
-            return replace(common, verdict="equal for all sizes", equality=equality)
+        varies = only_at_sizes(program, [one.name for one in subject.parameters])
+        if not varies:
+            every: Verdict = "equal for all sizes"
+            return replace(common, verdict=every, equality=equality, reason=reason)
+        reason = varies
     chosen = {*shown} - {*said}
     which: Verdict = "equal at the sizes tried" if chosen else "equal at the sizes given"
     return replace(common, verdict=which, sizes=shown, reason=reason)
@@ -247,7 +249,7 @@ def _for_all(program: Program, subject: Subject) -> Equality | None:
     derivation = subject.derivation("h", "g")
     items = {item.name: item for item in derivation.inputs}
     names = {one.name: one.meaning for one in subject.parameters}
-    if subject.layout.lead or not {*names.values()} <= {*items}:
+    if subject.layout.lead > 1 or not {*names.values()} <= {*items}:
         return None
     given = {name: axes_laid_out(items[meaning], subject.layout) for name, meaning in names.items()}
     shapes = {name: shape for name, shape in given.items() if shape is not None}

@@ -39,6 +39,8 @@ class Recording:
     constants: dict[str, str] = field(default_factory=dict)
     #: How many heads and groups of heads there are, by their index.
     counts: dict[str, int] = field(default_factory=dict)
+    #: Whether numbers are kept in float32 on the way, so that others come of it than recorded.
+    is_single: bool = False
     #: Names what is made, where this is known by its line alone.
     program: Any = None
     #: What is given and what has a letter, of which others may be turned.
@@ -329,8 +331,13 @@ class Recorded(np.ndarray[Any, Any]):
         """The sums of the first rows, or columns."""
         return np.cumsum(self, axis)
 
+    def kept_in(self, dtype: Any) -> None:
+        """Note that its numbers are kept in a dtype, if that is float32."""
+        self.run.is_single |= "float32" in str(dtype)
+
     def astype(self, *args: Any, **more: Any) -> Any:
         """Itself: numbers are real here, whatever their dtype."""
+        self.kept_in(args or more)
         return self.copy()
 
     def copy(self, order: Any = "C") -> Any:

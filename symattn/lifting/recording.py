@@ -202,7 +202,13 @@ def recorded(asked: Asked) -> bytes:
     run.lines[:0] = [
         f"n_{index} = {count}" for index, count in run.counts.items() if not run.is_named(count)
     ]
-    found = {"lines": run.lines, "numbers": steps.numbers, "letters": letters, "axes": axes}
+    found = {
+        "lines": run.lines,
+        "numbers": steps.numbers,
+        "letters": letters,
+        "axes": axes,
+        "single": run.is_single,
+    }
     return json.dumps(found).encode()
 
 

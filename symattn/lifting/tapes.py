@@ -60,6 +60,8 @@ class Tape:
 
     def __init__(self, said: Mapping[str, Any]) -> None:
         self.operations: list[list[Any]] = said["operations"]
+        #: The rounding that is in the function's own numbers beyond that of their dtype.
+        self.rounding = LIMITS.shown if said["single"] else 0.0
         #: All that is returned, one after the other: places on the tape, or numbers.
         self.returned: list[int | float] = []
         parts = []

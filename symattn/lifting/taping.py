@@ -49,7 +49,7 @@ def taped(asked: Taping) -> bytes:
     if tape.refused:  # and the program went on
         raise SymattnError(tape.refused)
     form, parts = _parts(result)
-    found = {"operations": tape.operations, "form": form, "parts": parts}
+    found = {"operations": tape.operations, "form": form, "parts": parts, "single": tape.is_single}
     return json.dumps(found).encode()
 
 

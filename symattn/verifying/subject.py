@@ -109,7 +109,8 @@ class Layout:
     """How matrices are laid out for a function.
 
     `lead` counts batches before them. `heads` is where those of activations are: ``first``,
-    h × n × d; ``second``, n × h × d; ``joined``, n × h d; ``single``, n × 1 × d of the only one.
+    h × n × d; ``second``, n × h × d; ``turned``, h × n × d, the result n × h × d; ``joined``,
+    n × h d; ``single``, n × 1 × d of the only one.
     `weights` says the same of projections: ``joined``, d_model × h d; ``stacked``,
     h × d_model × d; ``transposed``, h d × d_model.
     """
@@ -128,6 +129,7 @@ class Layout:
                 {
                     "first": "heads before tokens",
                     "second": "tokens before heads",
+                    "turned": "heads before tokens, after them in the result",
                     "joined": "heads side by side",
                     "single": "one head after the tokens",
                 }[self.heads]
@@ -202,7 +204,9 @@ class Subject:
 
     def layouts(self, libraries: Sequence[str]) -> Iterator[Layout]:
         """The ways in which matrices may be laid out for it, the usual ones first."""
-        heads: tuple[str, ...] = ("first", "second", "joined") if self.has_heads else ("first",)
+        heads: tuple[str, ...] = ("first",)
+        if self.has_heads:
+            heads = ("first", "turned", "second", "joined")
         if self.spec.heads is None and set(_FIRST) & set(self.given):
             heads = ("first", "single")
         leads = (0, 1) if self.has_heads or self.spec.heads is not None else (0, 1, 2)
@@ -301,7 +305,8 @@ class Subject:
             shape = evaluation[step].shape
             if self.layout.heads == "single" and numbers.ndim == len(shape) + 1:
                 numbers = numbers[..., 0, :] if numbers.shape[-2] == 1 else numbers
-            if step == "heads" and self.layout.heads == "second" and numbers.ndim >= 3:
+            is_turned = self.layout.heads in ("second", "turned")
+            if step == "heads" and is_turned and numbers.ndim >= 3:
                 turned = numbers.swapaxes(-3, -2)
                 if turned.shape == shape:
                     return step, turned
@@ -467,7 +472,7 @@ def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
     if not is_learned(item.name):
         if layout.heads == "single" and item.name in _FIRST:
             return np.expand_dims(numbers, -2)
-        if not item.per_head or layout.heads == "first":
+        if not item.per_head or layout.heads in ("first", "turned"):
             return numbers
         turned = numbers.swapaxes(-3, -2)
         return turned if layout.heads == "second" else turned.reshape(*turned.shape[:-2], -1)
@@ -483,13 +488,16 @@ def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
 def axes_laid_out(item: Item, layout: Layout) -> tuple[str, ...] | None:
     """How long the axes are of a matrix as the layout has it; None for a layout without a name."""
     rows, columns = map(str, item.shape)
-    if item.count is None:
-        return None if layout.heads == "single" and item.name in _FIRST else (rows, columns)
     heads = str(item.count)
+    batch = ("b",) * (layout.lead and not is_learned(item.name))
+    if item.count is None:
+        single = layout.heads == "single" and item.name in _FIRST
+        return None if single else (*batch, rows, columns)
     if is_learned(item.name):
         return (heads, rows, columns) if layout.weights == "stacked" else None
-    ways = {"first": (heads, rows, columns), "second": (rows, heads, columns)}
-    return ways.get(layout.heads)
+    if layout.heads == "second":
+        return (*batch, rows, heads, columns)
+    return (*batch, heads, rows, columns) if layout.heads in ("first", "turned") else None
 
 
 def shape_of_input(item: Input, sizes: Mapping[Any, int]) -> tuple[int, ...]:

@@ -11,10 +11,12 @@ from symattn.verifying.subject import Wanted
 from tests import ROOT
 from tests.extras import package
 
+_OF_HEADS = {"eager": "multi-head", "causal_of_heads": "causal-multi-head"}
+
 
 def verdict(library: str, name: str) -> str:
     package("torch" if library == "torched" else "jax")
-    other = "causal" if name.startswith("causal") else "scaled-dot-product"
+    other = _OF_HEADS.get(name) or ("causal" * name.startswith("causal") or "scaled-dot-product")
     wanted = Wanted(meant(variant(other).said), attention=f"{other} attention")
     target = f"{ROOT / 'tests/lifting' / library}.py:{name}"
     return prove_program(target, wanted).verdict
@@ -22,7 +24,10 @@ def verdict(library: str, name: str) -> str:
 
 @pytest.mark.parametrize(
     ("library", "name"),
-    [("torched", "sdpa"), ("torched", "causal_by_filling"), ("jaxed", "causal_by_where")],
+    [
+        *(("torched", "sdpa"), ("torched", "causal_by_filling"), ("jaxed", "causal_by_where")),
+        *(("torched", "eager"), ("torched", "causal_of_heads")),
+    ],
 )
 def test_right_functions_are_proven_for_all_sizes(library: str, name: str) -> None:
     assert verdict(library, name) == "equal for all sizes"

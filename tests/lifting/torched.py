@@ -67,3 +67,20 @@ def sorted_scores(q, k, v):
     s = q @ k.T
     s = torch.sort(s, -1).values
     return s @ v
+
+
+def eager(query, key, value, attention_mask=None, scaling=None):
+    if scaling is None:
+        scaling = query.size(-1) ** -0.5
+    weights = torch.matmul(query, key.transpose(2, 3)) * scaling
+    if attention_mask is not None:
+        weights = weights + attention_mask
+    weights = functional.softmax(weights, dim=-1, dtype=torch.float32).to(query.dtype)
+    return torch.matmul(weights, value).transpose(1, 2).contiguous(), weights
+
+
+def causal_of_heads(q, k, v):
+    _, _, n, d = q.size()
+    scores = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(d))
+    hidden = torch.tril(torch.ones(n, n)).view(1, 1, n, n) == 0
+    return functional.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ v
