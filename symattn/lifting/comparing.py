@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import TRIAL
 from symattn.lifting.precise import Program
 from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven, Verdict, only_at_sizes
-from symattn.lifting.recording import Target, arguments
+from symattn.lifting.recording import Target, arguments, parameters
 from symattn.lifting.tapes import hold_terms, named, near
 from symattn.lifting.taping import taped
 from symattn.verifying.calling import Answer, Call, Given, here
@@ -256,9 +257,7 @@ def _paired(
 ) -> _Pair:
     """Both with their arguments matched. Raises `SymattnError` for what does not match."""
     one, other = made
-    listed, others = (
-        json.loads(asked_of(each.run, arguments, each.target, each.function.name)) for each in made
-    )
+    (listed, own_shapes), (others, _) = map(_arguments, made)
     turned = {theirs: name for name, theirs in mapped.items()}
     matched = {
         **_matched(listed, others, (one, other), mapped),
@@ -270,7 +269,7 @@ def _paired(
         names = " and ".join(program.function.name for program in made)
         raise SymattnError(f"{names}: have no arguments in common that can be told apart")
     asked = [(name, note, name in matched, kind) for name, note, _, kind in listed]
-    said = {name: (*shape,) for name, shape in shapes.items()}
+    said = {**own_shapes, **{name: (*shape,) for name, shape in shapes.items()}}
     found = dict(shapes_of(one.function.name, asked, said))
     for unknown in {*found} - {*matched}:
         raise SymattnError(f"--shape {unknown}: it keeps its default in both functions")
@@ -280,6 +279,15 @@ def _paired(
     if len(pair.names) > len(TRIAL):
         raise SymattnError(f"{len(pair.names)} sizes are too many; {len(TRIAL)} are the most")
     return pair
+
+
+def _arguments(program: _Program) -> tuple[list[list[Any]], dict[str, tuple[str, ...]]]:
+    """The arguments of a program, with the parameters of a module, and the shapes of these."""
+    name = program.function.name
+    listed = json.loads(asked_of(program.run, arguments, program.target, name))
+    own = json.loads(asked_of(program.run, parameters, program.target, name))
+    listed += [[parameter, "", True, "KEYWORD_ONLY"] for parameter, *_ in own]
+    return listed, {parameter: tuple(shape) for parameter, _, shape in own}
 
 
 def _matched(

@@ -38,7 +38,7 @@ from symattn.status import Status
 from symattn.verifying.calling import here
 from symattn.verifying.inputs import PROPERTIES, Property, numbers_of, sizes_of
 from symattn.verifying.loading import Ended, there
-from symattn.verifying.own import Own
+from symattn.verifying.own import Meant, Own
 from symattn.verifying.report import Verification
 from symattn.verifying.subject import Subject, Wanted, axes_laid_out
 from symattn.verifying.trying import Outcome, judged
@@ -142,13 +142,14 @@ def prove_program(
     Raises `SymattnError` for a function that cannot be called with the matrices of this attention.
     """
     sizes = sizes or {}
+    fixed = _of_heads(wanted.spec, sizes)
     with running(target, seconds, memory, (taped.__module__,)) as run:
         function = there(run, target) if isinstance(target, str) else here(target)
         program = Program(run, target, function, Limits(seconds, memory))
         common = Proven("undecided", function.name, wanted.attention, {})
         try:
-            subject = called(function, wanted)
-            _check_sizes(subject, sizes)
+            subject = called(function, replace(wanted, spec=fixed))
+            _check_sizes(subject, wanted.spec, sizes)
             return _proven(program, subject, wanted, sizes, common)
         except Ended as ended:
             return replace(common, reason=ended.failure.line)
@@ -180,7 +181,8 @@ def _proven(
         nearly = "; its numbers are near, as with constants that are kept in float32"
         return replace(common, reason=f"{error}{nearly if differs else ''}")
     reason = ROUNDED if differs else ""
-    equality = _for_all(program, subject) if found.agrees or found.kind == "inaccurate" else None
+    everywhere = found.agrees or found.kind == "inaccurate"
+    equality = _for_all(program, subject) if everywhere and not {"h", "g"} & {*said} else None
     if equality:
         varies = only_at_sizes(program, [one.name for one in subject.parameters])
         if not varies:
@@ -207,9 +209,19 @@ def _differs(program: Program, shown: Outcome) -> bool:
     )
 
 
-def _check_sizes(subject: Subject, said: Collection[str]) -> None:
+def _of_heads(spec: Meant, said: Mapping[str, int]) -> Meant:
+    """The attention with as many heads and groups of them as are said."""
+    if spec.heads == "h" and "h" in said:
+        spec = replace(spec, heads=said["h"])
+    if spec.kv_heads == "g" and "g" in said:
+        spec = replace(spec, kv_heads=said["g"])
+    return spec
+
+
+def _check_sizes(subject: Subject, spec: Meant, said: Collection[str]) -> None:
     """Raise `SymattnError` for a size that is none of the attention's."""
     known = {symbol.name for symbol in subject.derivation("h", "g").size_symbols}
+    known |= {*("h",) * (spec.heads == "h"), *("g",) * (spec.kv_heads == "g")}
     for unknown in {*said} - known:
         raise SymattnError(f"--size {unknown}: the sizes are {', '.join(sorted(known))}")
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,14 @@ from symattn.lifting.limits import LIMITS
 from symattn.lifting.recorded import Recorded, Recording, laid, quiet, recorded_input
 from symattn.lifting.said import Said, Unsaid
 from symattn.printable import said_by
-from symattn.verifying.calling import code_of, converted, entry, libraries_of
+from symattn.verifying.calling import (
+    code_of,
+    converted,
+    entry,
+    libraries_of,
+    parameters_of,
+    whole,
+)
 from symattn.verifying.loading import load
 
 #: A function, or where it is: ``module.py:function``.
@@ -100,14 +107,9 @@ def parameters(target: Target) -> bytes:
     """The parameters of a module of PyTorch: the name of each, a letter for it, and its shape."""
     found = [
         (name, _letter_of(name), [str(size) for size in one.shape])
-        for name, one in _parameters(function_of(target)).items()
+        for name, one in parameters_of(function_of(target)).items()
     ]
     return json.dumps(found).encode()
-
-
-def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
-    """The parameters of a module of PyTorch, by name; a function has none."""
-    return {} if entry(function) is function else dict(cast(Any, function).named_parameters())
 
 
 def _letter_of(name: str) -> str:
@@ -121,24 +123,6 @@ def _letter_of(name: str) -> str:
 
 #: The letters of what a layer of PyTorch's has.
 _KINDS: Mapping[str, str] = {"weight": "W", "bias": "b"}
-
-
-def _whole(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; that of a module takes its parameters as arguments, too, by their names."""
-    names = _parameters(function)
-    if not names:
-        return function
-
-    def called(**given: Any) -> Any:
-        import torch
-
-        module = cast(torch.nn.Module, function)
-        own = {name: given.pop(name) for name in names}
-        for name, one in module.named_buffers():
-            own[name] = one.double() if one.is_floating_point() else one
-        return torch.func.functional_call(module, own, (), given)
-
-    return called
 
 
 def _annotation(annotation: Any) -> str:
@@ -158,7 +142,7 @@ def ran(asked: Asked) -> bytes:
         warnings.simplefilter("ignore")
         drawn = asked.drawn().items()
         given = {name: converted(one, asked.library, "float64") for name, one in drawn}
-        result = _called(_whole(asked.function), {**given, **asked.numbers})
+        result = _called(whole(asked.function), {**given, **asked.numbers})
     return json.dumps(_numbers(result)).encode()
 
 
@@ -171,16 +155,16 @@ def recorded(asked: Asked) -> bytes:
         letter = run.letter(asked.letters.get(name, name))
         given[name] = recorded_input(numbers, letter, run, asked.shapes[name])
     steps = run.program = _Steps(run, list(given.values()))
-    whole = {**given, **asked.numbers}
+    all_given = {**given, **asked.numbers}
     by_graph = _GRAPHS.get(asked.library)
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if by_graph is not None:
-            result = _called(partial(by_graph, _whole(function), [], whole, run.file), {})
+            result = _called(partial(by_graph, whole(function), [], all_given, run.file), {})
             steps.at(())
         else:
             with steps.watching():
-                result = _called(function, whole)
+                result = _called(function, all_given)
     if isinstance(result, tuple) and result:
         result = result[0]
     if not isinstance(result, Recorded):

@@ -21,7 +21,7 @@ from symattn.lifting.recorded import place_in, quiet
 from symattn.lifting.recording import Target, file_of, function_of
 from symattn.lifting.said import Unsaid
 from symattn.printable import said_by
-from symattn.verifying.calling import Call, Given, converted
+from symattn.verifying.calling import Call, Given, converted, whole
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def taped(asked: Taping) -> bytes:
     run = _RUNS.get(asked.call.library, _by_numpy)
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = _called(run, function, args, named, tape.file)
+        result = _called(run, whole(function), args, named, tape.file)
     if tape.refused:  # and the program went on
         raise SymattnError(tape.refused)
     form, parts = _parts(result)

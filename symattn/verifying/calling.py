@@ -20,7 +20,7 @@ from itertools import islice
 from math import prod
 from pathlib import Path
 from types import CodeType
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -177,7 +177,7 @@ def _made(each: Given, call: Call) -> Any:
 def _called(function: Callable[..., Any], call: Call, made: Sequence[Any]) -> Any:
     pairs = list(zip(call.given, made, strict=True))
     args = [value for each, value in pairs if each.by_position]
-    return function(*args, **{x.name: value for x, value in pairs if not x.by_position})
+    return whole(function)(*args, **{x.name: value for x, value in pairs if not x.by_position})
 
 
 def _after(call: Call, made: Sequence[Any]) -> dict[str, Computed]:
@@ -397,6 +397,8 @@ def signature_of(function: Callable[..., Any]) -> Signature:
         arguments = tuple(
             Argument(p.name, p.kind.name, p.default is p.empty, p.default is None) for p in found
         )
+        own = [Argument(name, "KEYWORD_ONLY", False) for name in parameters_of(function)]
+        arguments = (*arguments, *own)
     return Signature(arguments, libraries)
 
 
@@ -405,6 +407,34 @@ def entry(function: Any) -> Any:
     modules = getattr(sys.modules.get("torch"), "nn", None)
     is_module = modules is not None and isinstance(function, modules.Module)
     return function.forward if is_module else function
+
+
+def parameters_of(function: Any) -> dict[str, Any]:
+    """The parameters of a module of PyTorch, by name; a function has none."""
+    return {} if entry(function) is function else dict(function.named_parameters())
+
+
+def whole(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function; that of a module of PyTorch takes its parameters as arguments, too, by name.
+
+    Those that are not given, and its buffers, are in the dtype of what is given.
+    """
+    names = parameters_of(function)
+    if not names:
+        return function
+
+    def called(*args: Any, **given: Any) -> Any:
+        import torch
+
+        module = cast(torch.nn.Module, function)
+        own = {**names, **dict(module.named_buffers())}
+        dtypes = [x.dtype for x in (*args, *given.values()) if hasattr(x, "is_floating_point")]
+        for name, one in own.items():
+            own[name] = one.to(dtypes[0]) if dtypes and one.is_floating_point() else one
+        own |= {name: given.pop(name) for name in names if name in given}
+        return torch.func.functional_call(module, own, args, given)
+
+    return called
 
 
 def libraries_of(function: Callable[..., Any]) -> tuple[str, ...]:

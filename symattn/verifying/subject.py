@@ -367,7 +367,7 @@ def subject_of(function: Function, wanted: Wanted) -> Subject:
     signature = function.signature.arguments
     if signature is None:
         signature = _unread(name, spec, mapped)
-    names = {each.name for each in signature}
+    names = [each.name for each in signature]
     for argument in taken:
         if argument not in names:
             raise SymattnError(
@@ -389,7 +389,8 @@ def subject_of(function: Function, wanted: Wanted) -> Subject:
     try:
         subject.derivation()
     except SymattnError as error:
-        raise SymattnError(f"{name}({', '.join(names)}): {error}") from None
+        own = next((f"; say which: --map W_Q={one}" for one in names if "." in one), "")
+        raise SymattnError(f"{name}({', '.join(names)}): {error}{own}") from None
     return subject
 
 

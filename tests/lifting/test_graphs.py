@@ -9,6 +9,7 @@ from symattn.lifting.proving import prove_program
 from symattn.verifying.own import meant
 from symattn.verifying.subject import Wanted
 from tests import ROOT
+from tests.command import assert_refused, run
 from tests.extras import package
 
 _OF_HEADS = {"eager": "multi-head", "causal_of_heads": "causal-multi-head"}
@@ -49,3 +50,29 @@ def test_others_are_proven_at_sizes(library: str, name: str) -> None:
 )
 def test_wrong_ones_are_refuted(library: str, name: str) -> None:
     assert verdict(library, name) == "different"
+
+
+WEIGHTS = "W_Q=q_proj.weight,W_K=k_proj.weight,W_V=v_proj.weight,W_O=out_proj.weight"
+
+
+@pytest.mark.parametrize(("name", "status"), [("projected", 4), ("unscaled_layer", 1)])
+def test_a_module_is_a_function_of_its_parameters(name: str, status: int) -> None:
+    package("torch")
+    target = f"{ROOT / 'tests/lifting'}/torched.py:{name}"
+    found = run("prove", target, "multi-head", "--map", WEIGHTS, "--size", "h=2", status=status)
+    assert ("is multi-head attention" in found.stdout) == (status == 4)
+
+
+def test_which_parameter_is_which_has_to_be_said() -> None:
+    package("torch")
+    found = run("prove", f"{ROOT / 'tests/lifting'}/torched.py:projected", "multi-head")
+    assert_refused(found, "say which: --map W_Q=q_proj.weight")
+
+
+@pytest.mark.parametrize(("name", "status"), [("by_hand", 0), ("unscaled_layer", 1)])
+def test_modules_are_compared_for_all_values_of_their_parameters(name: str, status: int) -> None:
+    package("torch")
+    folder = ROOT / "tests/lifting"
+    modules = (f"{folder}/torched.py:projected", f"{folder}/torched.py:{name}")
+    found = run("prove", *modules, "--shape", "x=n,6", "--size", "n=2", status=status)
+    assert ("q_proj.weight = " in found.stdout) == (status == 1)

@@ -84,3 +84,34 @@ def causal_of_heads(q, k, v):
     scores = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(d))
     hidden = torch.tril(torch.ones(n, n)).view(1, 1, n, n) == 0
     return functional.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ v
+
+
+class Projected(torch.nn.Module):
+    def __init__(self, width=6, heads=2):
+        super().__init__()
+        self.heads = heads
+        for name in ("q", "k", "v", "out"):
+            self.add_module(f"{name}_proj", torch.nn.Linear(width, width, bias=False))
+
+    def forward(self, x):
+        q, k, v = (
+            one(x).view(len(x), self.heads, -1).transpose(0, 1)
+            for one in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        return self.out_proj(self.attend(q, k, v).transpose(0, 1).reshape(len(x), -1))
+
+    def attend(self, q, k, v):
+        return functional.scaled_dot_product_attention(q, k, v)
+
+
+class ByHand(Projected):
+    def attend(self, q, k, v):
+        return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
+
+
+class Unscaled(Projected):
+    def attend(self, q, k, v):
+        return (q @ k.mT).softmax(-1) @ v
+
+
+projected, by_hand, unscaled_layer = Projected(), ByHand(), Unscaled()
