@@ -206,7 +206,7 @@ def _joined(arrays: Sequence[Recorded], starts: Any, places: Any) -> Any:
         with suppress(ValueError):  # not along this one
             if np.array_equal(np.concatenate(own, axis=axis), places):
                 return np.concatenate(arrays, axis=axis)
-    numbers = np.concatenate([bare(one).ravel() for one in arrays])[places - 1]
+    numbers = np.concatenate([[0.0], *(bare(one).ravel() for one in arrays)])[places]
     why = "arrays that are joined in a way that has no formula here"
     return unsaid(numbers, arrays[0].run, why)
 

@@ -83,13 +83,11 @@ class Recording:
     def turned(self, array: Recorded) -> Said | None:
         """The formula of an array that is one with a letter, turned by its positions."""
         for one in reversed(self.named):
-            if (
-                one.shape != array.shape
-                or array.dtype != float
-                or not {"i", "j"} <= {*one.said.axes}
-            ):
+            if one.shape != array.shape or array.dtype != float or not one.is_known:
                 continue
             axes = one.said.axes
+            if not {"i", "j"} <= {*axes}:
+                continue
             options = rotary(laid(bare(one), axes), laid(bare(array), axes))
             if options is not None:
                 said = [f", {name}={value}" for name, value in options.items()]
@@ -172,6 +170,11 @@ class Recorded(np.ndarray[Any, Any]):
         if self._version != self._memory[0]:
             raise Unsaid("an array of which a part was written over")
         return self.formula if isinstance(self.formula, Said) else self.formula.said(self.run)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it has a formula, and is as that made it."""
+        return isinstance(self.formula, Said) and self._version == self._memory[0]
 
     def is_made(self, formula: Said | str) -> None:
         """Say by which formula it was made, as it is now, or why there is none."""

@@ -199,9 +199,6 @@ def recorded(asked: Asked) -> bytes:
     letters = {name: one.text.partition("[")[0] for name, one in said.items()}
     axes = {letters[name]: one.axes for name, one in said.items()}
     axes[steps.last] = result.said.axes
-    run.lines[:0] = [
-        f"n_{index} = {count}" for index, count in run.counts.items() if not run.is_named(count)
-    ]
     found = {"lines": run.lines, "numbers": steps.numbers, "letters": letters, "axes": axes}
     return json.dumps(found).encode()
 
