@@ -186,11 +186,14 @@ def recorded(asked: Asked) -> bytes:
     if not isinstance(result, Recorded):
         raise SymattnError("it returns no array that was made of what it is given")
     steps.ends_with(result)
-    said = {name: array.said for name, array in given.items()}
-    letters = {name: one.text.partition("[")[0] for name, one in said.items()}
-    axes = {letters[name]: one.axes for name, one in said.items()}
-    axes[steps.last] = result.said.axes
-    run.lines[:0] = [
+    return json.dumps(_found(run, steps, given, result)).encode()
+
+
+def _found(
+    run: Recording, steps: _Steps, given: Mapping[str, Recorded], result: Recorded
+) -> dict[str, Any]:
+    """What was recorded: the equations, the numbers of each, and how what is given lies."""
+    counts = [
         f"n_{index} = {count}"
         for index, count in run.counts.items()
         if not run.is_named(count) and any(f"[{index}]" in line for line in run.lines)
@@ -198,9 +201,12 @@ def recorded(asked: Asked) -> bytes:
     said = {name: array.said for name, array in given.items()}
     letters = {name: one.text.partition("[")[0] for name, one in said.items()}
     axes = {letters[name]: one.axes for name, one in said.items()}
-    axes[steps.last] = result.said.axes
-    found = {"lines": run.lines, "numbers": steps.numbers, "letters": letters, "axes": axes}
-    return json.dumps(found).encode()
+    return {
+        "lines": [*counts, *run.lines],
+        "numbers": steps.numbers,
+        "letters": letters,
+        "axes": {**axes, steps.last: result.said.axes},
+    }
 
 
 def _called(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
