@@ -671,7 +671,11 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "any": _reduced(np.any),
     "all": _reduced(np.all),
     "constant_pad_nd": _padded,
-    "copy": lambda x, other, *_: entries(np.broadcast_to(np.asarray(other, object), x.shape)),
+    "copy": lambda x, other, *_: (
+        np.add(np.zeros(x.shape), other)
+        if isinstance(other, Recorded)
+        else entries(np.broadcast_to(np.asarray(other, object), x.shape))
+    ),
     **dict.fromkeys(
         (
             *("clone", "alias", "detach", "contiguous", "lift_fresh", "_to", "to", "type_as"),

@@ -287,10 +287,13 @@ def _hold(name: str, evaluation: Evaluation, letter: str, numbers: Any, asked: A
         raise _of_another_shape(name, asked)
     own = np.where((own <= LOWEST) & np.isneginf(here), -np.inf, own)
     if not near(own, here).all():
+        why = "a number in it may depend on the sizes in a way that has no formula here"
+        why += ", or on other elements of the batch" if asked.batch else ""
+        if near(own, here, float(np.finfo(np.float32).eps)).all():
+            why = "they are near, as where it computes in float32; let it compute in float64"
         raise SymattnError(
             f"{name}: at {_sized(asked)} its own numbers are others than those of what was "
-            "recorded; a number in it may depend on the sizes in a way that has no formula here"
-            + (", or on other elements of the batch" if asked.batch else "")
+            f"recorded; {why}"
         )
 
 

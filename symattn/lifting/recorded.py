@@ -467,7 +467,7 @@ def recorded_input(
 def _written_over(out: Any, result: Recorded) -> Any:
     """An array that is written over as a whole, as by ``a -= b``."""
     if not isinstance(out, Recorded):
-        raise Unsaid(_placed(result.run, "numbers are written into an array of constants"))
+        raise Unsaid(_placed(result.run, f"an array of constants is written over: {WRITTEN}"))
     np.copyto(out.view(np.ndarray), bare(result))
     out._memory[0] += 1
     if out.base is not None and isinstance(out.base, Recorded):
@@ -709,7 +709,8 @@ def _variance(
     made = _reduced(run, "var", array, axis, keepdims=bool(more.get("keepdims", False)))
     if not ddof:
         return made
-    count = array.shape[axis]
+    (along,) = np.ravel(axis)
+    count = array.shape[along]
     times = said.divided(run.number(count), run.number(count - ddof))
     return said.multiplied(times, made, (True, False))
 

@@ -11,6 +11,7 @@ import ast
 import inspect
 import json
 import math
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -184,7 +185,10 @@ def recorded(asked: Asked) -> bytes:
     if isinstance(result, tuple) and result:
         result = result[0]
     if not isinstance(result, Recorded):
-        raise SymattnError("it returns no array that was made of what it is given")
+        raise SymattnError(
+            "it returns no array that was made of what it is given; one of zeros that is written "
+            "part by part has no formula here"
+        )
     steps.ends_with(result)
     return json.dumps(_found(run, steps, given, result)).encode()
 
@@ -196,7 +200,7 @@ def _found(
     counts = [
         f"n_{index} = {count}"
         for index, count in run.counts.items()
-        if not run.is_named(count) and any(f"[{index}]" in line for line in run.lines)
+        if not run.is_named(count) and any(re.search(rf"\b{index}\b", line) for line in run.lines)
     ]
     said = {name: array.said for name, array in given.items()}
     letters = {name: one.text.partition("[")[0] for name, one in said.items()}
