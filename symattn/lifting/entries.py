@@ -107,20 +107,6 @@ class Taped:
     def __mul__(self, other: Any) -> Any:
         return _folded("mul", self, other)
 
-    @property
-    def real(self) -> Taped:
-        """Itself: an entry is a real number."""
-        return self
-
-    @property
-    def imag(self) -> float:
-        """0: an entry is a real number."""
-        return 0.0
-
-    def conjugate(self) -> Taped:
-        """Itself: an entry is a real number."""
-        return self
-
     def __truediv__(self, other: Any) -> Any:
         return _folded("div", self, other)
 
@@ -132,6 +118,9 @@ class Taped:
 
     def __pos__(self) -> Any:
         return self
+
+    #: As of any number, and it is a real one.
+    real, imag, conjugate = property(__pos__), 0.0, __pos__
 
     def __pow__(self, exponent: Any) -> Any:
         if isinstance(exponent, Taped):
@@ -190,25 +179,14 @@ class Complex:
     def __init__(self, real: Any, imag: Any) -> None:
         self.real, self.imag = real, imag
 
-    @property
-    def tape(self) -> Tape | None:
-        """The tape of an entry in it; None for a number that is known."""
-        return next((x.tape for x in (self.real, self.imag) if isinstance(x, Taped)), None)
-
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return NotImplemented
         return Complex(self.real + other.real, self.imag + other.imag)
 
     def __mul__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return NotImplemented
         real = self.real * other.real - self.imag * other.imag
         return Complex(real, self.real * other.imag + self.imag * other.real)
 
     def __truediv__(self, other: Any) -> Any:
-        if isinstance(other, np.ndarray):
-            return NotImplemented
         if isinstance(other, complex | Complex):
             raise Unsaid(f"a quotient by a complex number; {_OF_COMPLEX}")
         return Complex(self.real / other, self.imag / other)
@@ -217,7 +195,7 @@ class Complex:
         return Complex(-self.real, -self.imag)
 
     def __sub__(self, other: Any) -> Any:
-        return NotImplemented if isinstance(other, np.ndarray) else self + -other
+        return self + -other
 
     def __rsub__(self, other: Any) -> Any:
         return -self + other
@@ -501,31 +479,11 @@ class Entries(np.ndarray[Any, Any]):
             return self.copy()
         return self.view(np.ndarray).astype(dtype)
 
-    def mean(self, *args: Any, **more: Any) -> Any:
-        """The mean."""
-        return np.mean(self, *args, **more)
+    #: As the functions of NumPy's have them.
+    mean, var, std, dot = np.mean, np.var, np.std, np.dot  # type: ignore[assignment]
 
-    def var(self, *args: Any, **more: Any) -> Any:
-        """The variance."""
-        return np.var(self, *args, **more)
-
-    def std(self, *args: Any, **more: Any) -> Any:
-        """The standard deviation."""
-        return np.std(self, *args, **more)
-
-    def dot(self, other: Any, out: Any = None) -> Any:
-        """The product of matrices."""
-        return np.dot(self, other)
-
-    @property  # type: ignore[misc]  # of entries it is no view
-    def real(self) -> Any:
-        """The real parts."""
-        return np.real(self)
-
-    @property  # type: ignore[misc]
-    def imag(self) -> Any:
-        """The imaginary parts."""
-        return np.imag(self)
+    #: Of entries these are no views, as NumPy has them.
+    real, imag = property(np.real), property(np.imag)
 
     def conj(self) -> Any:
         """With the other sign of the imaginary parts."""

@@ -19,8 +19,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from symattn.lifting.entries import (
+    Complex,
     Condition,
     Entries,
+    Taped,
     complex_of,
     entries,
     erf,
@@ -29,7 +31,7 @@ from symattn.lifting.entries import (
     sigmoid,
     softmax,
 )
-from symattn.lifting.recorded import BRANCHES, Asked, Recorded, bare, unsaid
+from symattn.lifting.recorded import BRANCHES, WRITTEN, Asked, Recorded, bare, unsaid
 from symattn.lifting.said import Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.
@@ -93,7 +95,7 @@ def _kept(value: Any, args: Any) -> Any:
             known = isinstance(one, np.ndarray) and one.dtype.kind == "b"
             if not isinstance(one, Recorded | _Unmade) and not known:
                 raise Unsaid("an operation without a formula here")
-    return entries(value) if hasattr(value, "tape") else value
+    return entries(value) if isinstance(value, Taped | Complex | Condition) else value
 
 
 def _is_boolean(array: Any) -> bool:
@@ -140,23 +142,15 @@ def _scattered(
 
     The library's own operation says which: one number at a time is not the neutral one.
     """
-    start, given = np.full(np.shape(x), neutral), np.full(np.shape(parts), neutral)
-    places = np.full(given.size, -1)
-    for k in range(given.size):
-        given.flat[k] += 1
-        changed = np.flatnonzero(np.asarray(operation(start, given)) != start)
-        places[k] = changed[0] if changed.size else -1
-        given.flat[k] = neutral
     if isinstance(x, Recorded) or isinstance(parts, Recorded):
-        if sorted(places) != [*range(start.size)]:
-            raise Unsaid("a part of an array is added to; the whole has a formula")
-        order = np.argsort(places).reshape(start.shape)
-        return combined(x, parts.taken(order) if isinstance(parts, Recorded) else parts[order])
-    out = np.array(x, object)
-    for place, part in zip(places, np.asarray(parts, object).flat, strict=True):
-        if place >= 0:
-            out.flat[place] = combined(entries(out.flat[place]), part)
-    return entries(out)
+        raise Unsaid(WRITTEN)
+    start, size = np.full(np.shape(x), neutral), np.size(parts)
+    alone = np.full((size, size), neutral) + np.eye(size)
+    changed = [np.asarray(operation(start, one.reshape(np.shape(parts)))) != start for one in alone]
+    out = entries(np.array(x, object))
+    for where, part in zip(changed, np.asarray(parts, object).flat, strict=True):
+        out[where] = combined(out[where], part)
+    return out
 
 
 def _all_of(value: Any) -> Iterator[Any]:
@@ -192,7 +186,7 @@ def _moved_whole(operation: Callable[..., Any], args: Any, library: Callable[[An
         if (places == 0).any():  # where nothing is left of a triangle
             own = np.arange(1, one.size + 1).reshape(one.shape)
             if places.shape != own.shape or (places != own)[places != 0].any():
-                raise Unsaid("zeros beside numbers that are moved")
+                raise Unsaid(WRITTEN)
             return np.where(places != 0, one, 0.0)
         return one.taken(places - 1)
 
@@ -207,9 +201,8 @@ def _joined(arrays: Sequence[Recorded], starts: Any, places: Any) -> Any:
         with suppress(ValueError):  # not along this one
             if np.array_equal(np.concatenate(own, axis=axis), places):
                 return np.concatenate(arrays, axis=axis)
-    numbers = np.concatenate([bare(one).ravel() for one in arrays])[places - 1]
-    why = "arrays that are joined in a way that has no formula here"
-    return unsaid(numbers, arrays[0].run, why)
+    numbers = np.concatenate([[0.0], *(bare(one).ravel() for one in arrays)])[places]
+    return unsaid(numbers, arrays[0].run, WRITTEN)
 
 
 # ---- what both have --------------------------------------------------------------------------
@@ -426,9 +419,9 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
     if base.startswith("new_") or base.endswith("_like"):  # of which the shape matters alone
         return node.target(torch.zeros(args[0].shape, dtype=torch.float64), *args[1:], **more)
     try:
-        args = tuple(map(_array, args))
         if base in _SUMS_OF_TORCH or (base == "index_put" and args[3:] == (True,)):
-            return _summed_at(node.target, args, more.get("alpha", 1))
+            return _summed_at(node, args, _SUMS_OF_TORCH.get(base, 2), more)
+        args = tuple(map(_array, args))
         if base in _MOVES_OF_TORCH:
             return _moved(lambda *x: node.target(*x, **more), args, torch.as_tensor)
         if base not in _OF_TORCH:
@@ -441,23 +434,17 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
         return _Unmade(_behind(_lines_of(node), str(error)))
 
 
-def _summed_at(operation: Callable[..., Any], args: tuple[Any, ...], times: Any) -> Any:
-    """An array into which parts are added at places that are said between the two."""
+def _summed_at(node: Any, args: tuple[Any, ...], which: int, more: Mapping[str, Any]) -> Any:
+    """An array into which parts, one of what an operation is given, are added at places."""
     import torch
 
-    which = 2 if len(args[1:]) == 3 and isinstance(args[1], list) else 3
-
-    def tensor(one: Any) -> Any:
-        if isinstance(one, list):
-            return [*map(tensor, one)]
-        return torch.as_tensor(one) if isinstance(one, np.ndarray) else one
-
     def added(start: Any, parts: Any) -> Any:
-        given = (start, *args[1:which], parts, *args[which + 1 :])
-        return operation(*map(tensor, given))
+        given = [*args]
+        given[0], given[which] = torch.as_tensor(start), torch.as_tensor(parts)
+        return node.target(*given, **more)
 
-    parts = args[which] if times == 1 else np.multiply(args[which], times)
-    return _scattered(added, args[0], parts, np.add, 0.0)
+    parts = np.multiply(more.get("alpha", 1), _array(args[which]))
+    return _scattered(added, _array(args[0]), parts, np.add, 0.0)
 
 
 def _lines_of(node: Any) -> Lines:
@@ -544,18 +531,16 @@ def _variance(x: Any, dims: Any = None, correction: Any = 1, keepdim: bool = Fal
     return np.var(x, axis=_axes(dims), ddof=freedom, keepdims=keepdim)
 
 
-def _deviation(x: Any, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
-    return np.sqrt(_variance(x, dims, correction, keepdim))
+def _deviation(*args: Any, **more: Any) -> Any:
+    return np.sqrt(_variance(*args, **more))
 
 
 def _with_mean(spread: Callable[..., Any]) -> Callable[..., Any]:
     """A variance, or its root, and the mean."""
-
-    def of(x: Any, dims: Any = None, correction: Any = 1, keepdim: bool = False) -> Any:
-        own = spread(x, dims, correction, keepdim)
-        return own, np.mean(x, axis=_axes(dims), keepdims=keepdim)
-
-    return of
+    return lambda x, dims=None, correction=1, keepdim=False: (
+        spread(x, dims, correction, keepdim),
+        np.mean(x, axis=_axes(dims), keepdims=keepdim),
+    )
 
 
 def _padded(x: Any, pads: Sequence[int], value: Any = 0) -> Any:
@@ -616,8 +601,8 @@ _MOVES_OF_TORCH = frozenset(
     ]
 )
 
-#: Operations of PyTorch's that add parts at places.
-_SUMS_OF_TORCH = frozenset(["index_add", "scatter_add"])
+#: Operations of PyTorch's that add parts at places, and which of what they are given these are.
+_SUMS_OF_TORCH: Mapping[str, int] = {"index_add": 3, "scatter_add": 3}
 
 #: What each other operation of PyTorch's does.
 _OF_TORCH: Mapping[str, Callable[..., Any]] = {
@@ -691,7 +676,11 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "any": _reduced(np.any),
     "all": _reduced(np.all),
     "constant_pad_nd": _padded,
-    "copy": lambda x, other, *_: entries(np.broadcast_to(np.asarray(other, object), x.shape)),
+    "copy": lambda x, other, *_: (
+        np.add(np.zeros(x.shape), other)
+        if isinstance(other, Recorded)
+        else entries(np.broadcast_to(np.asarray(other, object), x.shape))
+    ),
     **dict.fromkeys(
         (
             *("clone", "alias", "detach", "contiguous", "lift_fresh", "_to", "to", "type_as"),
@@ -778,9 +767,7 @@ def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
         return [*map(np.asarray, found)] if primitive.multiple_results else [np.asarray(found)]
     if inner is not None and name != "while":
         own = _named(inner, args)
-        if own is not None:
-            return [own]
-        return _of_jaxpr(inner.jaxpr, inner.consts, args)
+        return [own(*args)] if own else _of_jaxpr(inner.jaxpr, inner.consts, args)
     args = [*map(_needed, args)]
     if name == "while":
         return _repeated(params, args)
@@ -792,9 +779,8 @@ def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
     if name in _SCATTERS_OF_JAX:
         x, where, parts = args
         return [_scattered(lambda a, b: bound(a, where, b), x, parts, *_SCATTERS_OF_JAX[name])]
-    row = _OF_JAX.get(name)
-    if row is not None:
-        return [_kept(row(*args, **params), args)]
+    if name in _OF_JAX:
+        return [_kept(_OF_JAX[name](*args, **params), args)]
     if name not in _OF_BOTH:
         raise Unsaid(f"{name} of JAX is not known here")
     return [_kept(_OF_BOTH[name](*args), args)]
@@ -815,16 +801,14 @@ def _inner(params: Mapping[str, Any]) -> Any:
     return None
 
 
-def _named(inner: Any, args: Sequence[Any]) -> Any:
-    """What a function of JAX's own gives that equations know by a name; None for all others.
+def _named(inner: Any, args: Sequence[Any]) -> Callable[..., Any] | None:
+    """A function of JAX's own that equations know by a name; None for all others.
 
     A function of the program may have the same name, but not the same file.
     """
     name, _, file = str(inner.jaxpr.debug_info.func_src_info).partition(" at ")
-    row = _NAMED_IN_JAX.get(name)
-    if row is None or "/jax/_src/nn/" not in file or not isinstance(args[0], Recorded):
-        return None
-    return row(*args)
+    known = isinstance(args[0], Recorded) and "/jax/_src/nn/" in file
+    return _NAMED_IN_JAX.get(name) if known else None
 
 
 def _scanned(params: Mapping[str, Any], args: Sequence[Any]) -> list[Any]:
@@ -850,6 +834,8 @@ def _row(array: Any, place: int) -> Any:
 def _stacked(parts: list[Any]) -> Any:
     if not _holds(parts):
         return np.stack(parts)
+    if any(isinstance(one, Recorded) for one in parts):
+        raise Unsaid(WRITTEN)
     return entries(np.stack([np.asarray(one, object) for one in parts]))
 
 
@@ -896,25 +882,15 @@ def _case(condition: Any, *cases: Any, **_: Any) -> Any:
     return np.where(condition, cases[1], cases[0])
 
 
-def _running(function: Callable[[Any, int], Any]) -> Callable[..., Any]:
+def _running(function: Callable[..., Any]) -> Callable[..., Any]:
     """What a function makes of the first, of the first two, and so on, along an axis."""
 
     def of(x: Any, axis: int, reverse: bool = False) -> Any:
         x = np.flip(x, axis) if reverse else x
-        out = function(x, axis)
+        out = function(x, axis=axis)
         return np.flip(out, axis) if reverse else out
 
     return of
-
-
-def _largest_so_far(x: Any, axis: int) -> Any:
-    if isinstance(x, Recorded):
-        raise Unsaid("the largest so far has no formula here")
-    return np.maximum.accumulate(x, axis=axis)
-
-
-def _log_sum_so_far(x: Any, axis: int) -> Any:
-    return np.log(np.cumsum(np.exp(x), axis=axis))
 
 
 def _over(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -925,12 +901,11 @@ def _plain(function: Any) -> Callable[..., Any]:
     return lambda *args, **_: function(*args)
 
 
-def _elu_of_jax(x: Any, alpha: Any = 1.0) -> Any:
-    return _elu(x, float(alpha))
-
-
 #: Functions of JAX's that equations know by a name.
-_NAMED_IN_JAX: Mapping[str, Callable[..., Any]] = {"elu": _elu_of_jax, "silu": _silu}
+_NAMED_IN_JAX: Mapping[str, Callable[..., Any]] = {
+    "elu": lambda x, alpha=1.0: _elu(x, float(alpha)),
+    "silu": _silu,
+}
 
 #: Operations of JAX's that only move numbers.
 _MOVES_OF_JAX = frozenset(
@@ -998,9 +973,9 @@ _OF_JAX: Mapping[str, Callable[..., Any]] = {
     "integer_pow": lambda x, y, **_: np.power(x, y),
     "dot_general": _dotted,
     "select_n": _case,
-    "cumsum": _running(lambda x, axis: np.cumsum(x, axis=axis)),
-    "cummax": _running(_largest_so_far),
-    "cumlogsumexp": _running(_log_sum_so_far),
+    "cumsum": _running(np.cumsum),
+    "cummax": _running(np.maximum.accumulate),
+    "cumlogsumexp": _running(lambda x, axis: np.log(np.cumsum(np.exp(x), axis=axis))),
     "reduce_sum": _over(np.sum),
     "reduce_max": _over(np.max),
     "reduce_min": _over(np.min),

@@ -161,7 +161,8 @@ def _lifted(
                 return _held(run, name, replace(asked, library=library))
             except (Ended, SymattnError) as error:
                 refused.append(error)
-    raise refused[0]
+    raises = (one for one in refused if "it raises" not in str(one))  # of whose arrays it is not
+    raise next(raises, refused[0])
 
 
 def _batch(shapes: Iterable[Sequence[str]]) -> str:
@@ -292,10 +293,13 @@ def _hold(
         raise _of_another_shape(name, asked)
     own = np.where((own <= LOWEST) & np.isneginf(here), -np.inf, own)
     if not near(own, here, rounding).all():
+        why = "a number in it may depend on the sizes in a way that has no formula here"
+        why += ", or on other elements of the batch" if asked.batch else ""
+        if near(own, here, float(np.finfo(np.float32).eps)).all():
+            why = "they are near, as where it computes in float32; let it compute in float64"
         raise SymattnError(
             f"{name}: at {_sized(asked)} its own numbers are others than those of what was "
-            "recorded; a number in it may depend on the sizes in a way that has no formula here"
-            + (", or on other elements of the batch" if asked.batch else "")
+            f"recorded; {why}"
         )
 
 

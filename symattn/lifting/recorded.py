@@ -85,13 +85,11 @@ class Recording:
     def turned(self, array: Recorded) -> Said | None:
         """The formula of an array that is one with a letter, turned by its positions."""
         for one in reversed(self.named):
-            if (
-                one.shape != array.shape
-                or array.dtype != float
-                or not {"i", "j"} <= {*one.said.axes}
-            ):
+            if one.shape != array.shape or array.dtype != float or not one.is_known:
                 continue
             axes = one.said.axes
+            if not {"i", "j"} <= {*axes}:
+                continue
             options = rotary(laid(bare(one), axes), laid(bare(array), axes))
             if options is not None:
                 said = [f", {name}={value}" for name, value in options.items()]
@@ -174,6 +172,11 @@ class Recorded(np.ndarray[Any, Any]):
         if self._version != self._memory[0]:
             raise Unsaid("an array of which a part was written over")
         return self.formula if isinstance(self.formula, Said) else self.formula.said(self.run)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it has a formula, and is as that made it."""
+        return isinstance(self.formula, Said) and self._version == self._memory[0]
 
     def is_made(self, formula: Said | str) -> None:
         """Say by which formula it was made, as it is now, or why there is none."""
@@ -270,7 +273,7 @@ class Recorded(np.ndarray[Any, Any]):
         """A part written over; the whole has no formula any more, unless it is written whole."""
         super().__setitem__(bare(key), bare(value))
         self._memory[0] += 1
-        self.formula = _placed(self.run, "a part is written over; make a new array instead")
+        self.formula = _placed(self.run, f"a part is written over: {WRITTEN}")
 
     @property
     def T(self) -> Any:  # noqa: N802  NumPy's name
@@ -311,25 +314,8 @@ class Recorded(np.ndarray[Any, Any]):
         """The product of matrices."""
         return np.matmul(self, other)
 
-    def mean(self, axis: Any = None, *args: Any, **more: Any) -> Any:
-        """The mean, as `np.mean` has it."""
-        return np.mean(self, axis, *args, **more)
-
-    def var(self, axis: Any = None, *args: Any, **more: Any) -> Any:
-        """The variance, as `np.var` has it."""
-        return np.var(self, axis, *args, **more)
-
-    def std(self, axis: Any = None, *args: Any, **more: Any) -> Any:
-        """The standard deviation, as `np.std` has it."""
-        return np.std(self, axis, *args, **more)
-
-    def clip(self, low: Any = None, high: Any = None, **more: Any) -> Any:  # type: ignore[override]
-        """No smaller and no larger than two numbers."""
-        return np.clip(self, low, high, **more)
-
-    def cumsum(self, axis: Any = None, *args: Any, **more: Any) -> Any:
-        """The sums of the first rows, or columns."""
-        return np.cumsum(self, axis)
+    #: As the functions of NumPy's have them.
+    mean, var, std = np.mean, np.var, np.std  # type: ignore[assignment]
 
     def kept_in(self, dtype: Any) -> None:
         """Note that its numbers are kept in a dtype, if that is float32."""
@@ -368,6 +354,12 @@ class Recorded(np.ndarray[Any, Any]):
             _placed(self.run, "a branch depends on the numbers; use np.where or np.maximum")
         )
 
+
+#: What is said of an array that is written or joined part by part.
+WRITTEN = (
+    "parts of an array are written or joined one by one, as in a loop over tokens; products of "
+    "matrices, sums and blocks have a formula"
+)
 
 #: What is said of a program that asks the numbers.
 BRANCHES = "a branch depends on the numbers; a mask of constants has a formula"
@@ -446,11 +438,9 @@ def leading(array: npt.NDArray[Any]) -> int:
 
 def unsaid(numbers: Any, run: Recording, why: str) -> Recorded:
     """An array that records, and has no formula of its own."""
-    return _recorded(numbers, run).known(lambda: _raised(why))
-
-
-def _raised(why: str) -> Said:
-    raise Unsaid(why)
+    made = _recorded(numbers, run)
+    made.is_made(_placed(run, why))
+    return made
 
 
 def recorded_input(
@@ -484,7 +474,7 @@ def recorded_input(
 def _written_over(out: Any, result: Recorded) -> Any:
     """An array that is written over as a whole, as by ``a -= b``."""
     if not isinstance(out, Recorded):
-        raise Unsaid(_placed(result.run, "numbers are written into an array of constants"))
+        raise Unsaid(_placed(result.run, f"an array of constants is written over: {WRITTEN}"))
     np.copyto(out.view(np.ndarray), bare(result))
     out._memory[0] += 1
     if out.base is not None and isinstance(out.base, Recorded):
@@ -726,7 +716,8 @@ def _variance(
     made = _reduced(run, "var", array, axis, keepdims=bool(more.get("keepdims", False)))
     if not ddof:
         return made
-    count = array.shape[axis]
+    (along,) = np.ravel(axis)
+    count = array.shape[along]
     times = said.divided(run.number(count), run.number(count - ddof))
     return said.multiplied(times, made, (True, False))
 
@@ -742,25 +733,6 @@ def _squares(
     if ord not in (None, 2):
         raise Unsaid("this norm; the length of rows has a formula")
     return _reduced(run, "norm", array, axis, keepdims=bool(keepdims))
-
-
-def _clipped(run: Recording, x: Any, low: Any = None, high: Any = None, **more: Any) -> Said:
-    """Entries no smaller and no larger than two numbers."""
-    low, high = more.get("min", low), more.get("max", high)
-    made = x if low is None else np.maximum(x, low)
-    return _said(run, made if high is None else np.minimum(made, high))
-
-
-def _summed_up(run: Recording, array: Any, axis: Any = None, **more: Any) -> Said:
-    """The sums of the first rows, of the first two, and so on: a triangle of ones times these."""
-    one = array.said
-    along = "" if axis is None else one.axes[axis]
-    if along not in ("i", "j"):
-        raise Unsaid("cumsum over these axes; that of rows or columns has a formula")
-    one = one if along == "i" else one.turned
-    triangle = run.constant(np.tri(array.shape[axis]))
-    made = said.product(triangle, one, one.axes)
-    return made if along == "i" else made.turned
 
 
 def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) -> Said:
@@ -877,8 +849,6 @@ _FUNCTIONS: Mapping[str, Callable[..., Said]] = {
     "var": _variance,
     "std": _root_of(_variance),
     "norm": _root_of(_squares),
-    "clip": _clipped,
-    "cumsum": _summed_up,
 }
 
 #: Functions of NumPy's that only move numbers.

@@ -11,6 +11,7 @@ import ast
 import inspect
 import json
 import math
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -168,32 +169,33 @@ def recorded(asked: Asked) -> bytes:
     if isinstance(result, tuple) and result:
         result = result[0]
     if not isinstance(result, Recorded):
-        raise SymattnError("it returns no array that was made of what it is given")
+        raise SymattnError(
+            "it returns no array that was made of what it is given; one of zeros that is written "
+            "part by part has no formula here"
+        )
     steps.ends_with(result)
-    said = {name: array.said for name, array in given.items()}
-    letters = {name: one.text.partition("[")[0] for name, one in said.items()}
-    axes = {letters[name]: one.axes for name, one in said.items()}
-    axes[steps.last] = result.said.axes
-    run.lines[:0] = [
+    return json.dumps(_found(run, steps, given, result)).encode()
+
+
+def _found(
+    run: Recording, steps: _Steps, given: Mapping[str, Recorded], result: Recorded
+) -> dict[str, Any]:
+    """What was recorded: the equations, the numbers of each, and how what is given lies."""
+    counts = [
         f"n_{index} = {count}"
         for index, count in run.counts.items()
-        if not run.is_named(count) and any(f"[{index}]" in line for line in run.lines)
+        if not run.is_named(count) and any(re.search(rf"\b{index}\b", line) for line in run.lines)
     ]
     said = {name: array.said for name, array in given.items()}
     letters = {name: one.text.partition("[")[0] for name, one in said.items()}
     axes = {letters[name]: one.axes for name, one in said.items()}
-    axes[steps.last] = result.said.axes
-    run.lines[:0] = [
-        f"n_{index} = {count}" for index, count in run.counts.items() if not run.is_named(count)
-    ]
-    found = {
-        "lines": run.lines,
+    return {
+        "lines": [*counts, *run.lines],
         "numbers": steps.numbers,
         "letters": letters,
-        "axes": axes,
+        "axes": {**axes, steps.last: result.said.axes},
         "single": run.is_single,
     }
-    return json.dumps(found).encode()
 
 
 def _called(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from itertools import permutations
 from typing import Any, TypeAlias
 
 import sympy
@@ -410,6 +411,11 @@ def largest(terms: Iterable[Term]) -> Term:
         return LOWEST_TERM
     if len(rest) == 1:
         return rest.pop()
+    if len(rest) == 2:
+        for one, other in permutations(rest):
+            above = one - other
+            if above.sign == 1 or _is_sum_of_squares(above.terms):
+                return one
     ways = [_apart(base, rest) for base in rest]
     base, scale, apart = min(ways, key=lambda way: hash(way[2]))
     return base + term(scale) * _letter_of("max", apart)
@@ -423,6 +429,29 @@ def _apart(base: Term, rest: set[Term]) -> tuple[Term, Fraction, frozenset[Term]
     (other,) = apart - {ZERO}
     scale = abs(other.terms[min(other.terms, key=hash)])
     return base, scale, frozenset([ZERO, other * term(1 / scale)])
+
+
+def _is_sum_of_squares(x: Sum) -> bool:
+    """Whether a sum is a quadratic form that is never negative, as a variance is.
+
+    Each letter is taken out in turn: its own square has to be there, or nothing of it.
+    """
+    form: dict[frozenset[Letter], Fraction] = {}
+    for (powers, exponent), number in x.items():
+        if exponent or sum(power for _, power in powers) != 2 or any(p < 1 for _, p in powers):
+            return False
+        form[frozenset(own for own, _ in powers)] = number
+    for own in {own for pair in form for own in pair}:
+        square = form.pop(frozenset([own]), Fraction(0))
+        rest = {pair - {own}: form.pop(pair) for pair in [*form] if own in pair}
+        if square < 0 or (rest and not square):
+            return False
+        for one, a in rest.items():
+            for other, b in rest.items():
+                pair = one | other
+                form[pair] = form.get(pair, Fraction(0)) - a * b / (4 * square)
+        form = {pair: number for pair, number in form.items() if number}
+    return True
 
 
 def _parts(x: Term) -> Iterable[Term]:
@@ -532,6 +561,18 @@ def _rebuilt(own: Letter, by: Callable[[Letter], Term | None]) -> Term:
     return FUNCTIONS[name](*new) if name in FUNCTIONS else function(name, *new)
 
 
+def _odd(name: str) -> Callable[[Term], Term]:
+    """A function of which f(−x) = −f(x): of x and −x always the same one is taken."""
+
+    def of(x: Term) -> Term:
+        if x.lowest or not x.terms:
+            return function(name, x)
+        _, number = min(x.terms.items(), key=lambda item: hash(item[0]))
+        return -function(name, -x) if number < 0 else function(name, x)
+
+    return of
+
+
 def _absolute(x: Term) -> Term:
     return largest([x, -x]) if x.sign is None else x if x.sign > 0 else -x
 
@@ -545,16 +586,16 @@ FUNCTIONS: Mapping[str, Callable[[Term], Term]] = {
     "exp": exp,
     "ln": ln,
     "√": lambda x: x.power(Fraction(1, 2)),
-    "tanh": lambda x: function("tanh", x),
+    "tanh": _odd("tanh"),
     "cos": lambda x: function("cos", x),
-    "sin": lambda x: function("sin", x),
+    "sin": _odd("sin"),
     "abs": _absolute,
     "σ": _sigmoid,
     "elu1": lambda x: chosen(x, x + ONE, exp(x)),
     "max0": lambda x: largest([x, ZERO]),
-    "erf": lambda x: function("erf", x),
+    "erf": _odd("erf"),
     "SiLU": lambda x: x * _sigmoid(x),
-    "GELU": lambda x: x * (ONE + function("erf", x * _root(Fraction(1, 2), Fraction(1, 2)))) / 2,
+    "GELU": lambda x: x * (ONE + _odd("erf")(x * _root(Fraction(1, 2), Fraction(1, 2)))) / 2,
 }
 
 

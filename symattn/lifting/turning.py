@@ -11,9 +11,6 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.lifting.limits import LIMITS
 
-#: The base that a rotation of one pair of columns has, which no number of it tells.
-_USUAL = 10000
-
 
 def rotary(before: Array, after: Array) -> dict[str, str] | None:
     """The options of the rotary positions that make one array of another; None for none.
@@ -33,8 +30,9 @@ def rotary(before: Array, after: Array) -> dict[str, str] | None:
         wanted = np.arange(rows)[:, None] * base ** (-np.arange(0, width, 2) / width)
         if not np.allclose(np.exp(1j * angles), np.exp(1j * wanted), rtol=0, atol=LIMITS.near):
             continue
-        said = {} if base == _USUAL else {"base": f"{base:.12g}"}
-        return {**said, "pairing": pairing} if pairing == "half" else said
+        said = {"base": f"{base:.12g}", "pairing": pairing}
+        usual = {"base": "10000", "pairing": "neighbours"}
+        return {name: one for name, one in said.items() if one != usual[name]}
     return None
 
 
@@ -58,9 +56,9 @@ def _turned(before: Array, after: Array) -> Array | None:
 
 
 def _base(angles: Array, width: int) -> float:
-    """The base of which the second pair of row 1 is turned by a power."""
+    """The base of which the second pair of row 1 is turned by a power; any will do for one pair."""
     if width < 4 or angles[1, 1] <= 0:
-        return _USUAL
+        return 10000
     base = float(angles[1, 1]) ** (-width / 2)
     whole = float(round(base))
     return whole if abs(base - whole) <= 1e-6 * whole else base

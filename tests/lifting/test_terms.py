@@ -38,3 +38,20 @@ def test_the_same_either_way(one: Term, other: Term) -> None:
 )
 def test_not_the_same(one: Term, other: Term) -> None:
     assert not one.equals_either_way(other)
+
+
+def test_a_variance_is_never_negative_and_other_forms_may_be() -> None:
+    x, y, z = (terms.letter(k) for k in range(3))
+    mean = (x + y + z) / terms.term(3)
+    variance = (x * x + y * y + z * z) / terms.term(3) - mean * mean
+    assert terms.largest([variance, terms.ZERO]).equals(variance)
+    for form in (variance - x * x / terms.term(2), x * y, x * x - terms.term(3) * x * y + y * y):
+        assert not terms.largest([form, terms.ZERO]).equals(form)
+
+
+def test_odd_functions_are_those_of_either_sign() -> None:
+    x, y = terms.letter(0), terms.letter(1)
+    for name in ("tanh", "sin", "erf"):
+        of = terms.FUNCTIONS[name]
+        assert of(x - y).equals(-of(y - x))
+        assert not of(x - y).equals(of(y - x))
