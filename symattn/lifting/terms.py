@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 import sympy
 
-from symattn.budget import foresee
+from symattn.budget import foresee, spend
 from symattn.errors import SymattnError
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST
@@ -467,6 +467,19 @@ def chosen(difference: Term, one: Term, other: Term) -> Term:
     return other + (one - other) * _letter_of("above", scaled)
 
 
+def equal(left: Term, right: Term, one: Term, other: Term) -> Term:
+    """A choice by a difference that is 0: known where its sign is; a letter else."""
+    sign = (left - right).sign
+    if sign is not None:
+        return other if sign else one
+    return function("equal", left - right, one, other)
+
+
+def same(one: Term, other: Term) -> bool:
+    """Whether two are the same, either way that comparisons go; if not, nothing is said."""
+    return one.equals_either_way(other)
+
+
 def _given_above(x: Term, difference: Term) -> Term:
     """A term where a difference is not below 0: of a multiple of it and 0 the larger is known."""
 
@@ -562,6 +575,7 @@ FUNCTIONS: Mapping[str, Callable[[Term], Term]] = {
 
 
 def _plus(one: Sum, other: Sum) -> Sum:
+    spend(len(one) + len(other))
     out = dict(one)
     for monomial, coefficient in other.items():
         added = out.get(monomial, 0) + coefficient
@@ -574,6 +588,7 @@ def _plus(one: Sum, other: Sum) -> Sum:
 
 def _times(one: Sum, other: Sum) -> Sum:
     foresee(len(one) * len(other))
+    spend(len(one) * len(other))
     out: dict[Monomial, Fraction] = {}
     for first, a in one.items():
         for second, b in other.items():

@@ -1,0 +1,587 @@
+"""A random test over two finite fields: whether functions are equal, but for a chance.
+
+A program of sums, products, quotients and exponentials is run on random elements of fields, where
+nothing is rounded and no sum grows; if both results agree there, both are the same function, but
+for a chance that is computed here. After M. Wu et al., *Mirage: A Multi-Level Superoptimizer for
+Tensor Programs* (2024), section 5, which does so with fixed primes; the bound here is another one.
+
+**What is tested.** Let O be the integers with the roots that occur, √2 say. A program's number is
+formally N/D, where N and D are sums Σ a_i E^{r_i}: a_i is a polynomial over O in the letters (what
+is given, and each largest number, root, cosine of what is computed), and E^r a symbol for e^r, with
+E^r E^s = E^(r + s), r and s quotients of such polynomials in the same letters. Two that are
+formally equal are equal wherever both are defined. Of others nothing is said.
+
+**How.** Each letter gets two random whole numbers below 2^B, one for where it is a factor and one
+for where it is in an exponent. Then a random prime q is drawn, a random prime p = k q + 1, and a
+random ω of order q in Z_p. Exponents are computed in Z_q, values in Z_p, and E^r is ω^r. So an
+`Element` has up to three parts: its value, itself as an exponent, and its exponential, which alone
+is known of a logarithm. An exponential of an exponential has none of them, and is refused.
+
+**The chance.** Let N₁ D₂ ≠ N₂ D₁ formally. Their difference is Σ a_i E^{r_i}, with at most t
+exponents, and h bits in all its coefficients together, where letters have B bits. Both bounds are
+carried along; so is g, the bits of a difference of exponents over their common divisor. The test
+errs only
+
+1. if some a_i ≠ 0 vanishes at the numbers drawn: h/B is its degree, so at most (h/B)/2^B
+   (J. Schwartz 1980; R. Zippel 1979);
+2. or if r_i is some other r_j at the numbers drawn: at most t (g/B)/2^B;
+3. or modulo q: the norms of all r_i - r_j together have [O:Z] t g bits, so that at most [O:Z] t g/β
+   primes of more than β bits divide them. q is the first prime among at most T numbers drawn
+   from 2^(β-2): at most T [O:Z] t g/(β 2^(β-2));
+4. or modulo p: what is left is α = Σ A_e ζ^e ≠ 0 in O[ζ], ζ^q = 1, whose norm has at most
+   [O:Z] (q - 1) h bits. Each pair of p and ω at which α vanishes is an ideal of index p that
+   contains α, so there are at most [O:Z] (q - 1) h/β of them. A pair is drawn among q - 1 elements
+   for each of R numbers, at most T times: at most T [O:Z] h/(β R).
+
+No theorem on the density of primes is needed. The same holds for each two numbers that are compared
+to tell whether letters are the same one.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial, reduce
+from typing import Any
+
+import flint
+import sympy
+
+from symattn.budget import within
+from symattn.errors import SymattnError, Undecided
+from symattn.lifting import terms
+from symattn.lifting.limits import LIMITS
+from symattn.lifting.tapes import Kind
+from symattn.lifting.terms import Term, Unknown
+
+
+@dataclass(frozen=True)
+class _Bits:
+    """How many bits numbers have: those of letters, q, k in p = k q + 1; the numbers tried."""
+
+    letters: int = 1024
+    exponents: int = 256
+    factor: int = 192
+    tried: int = 20
+    #: The chance that has to be reached, and the draws in all, as powers of two.
+    chance: int = 80
+    draws: int = 3
+
+
+BITS = _Bits()
+
+
+class Redraw(Undecided):
+    """A divisor is 0 in the field, or a prime has no root there."""
+
+    def __init__(self, why: str, root: int = 1) -> None:
+        super().__init__(why)
+        self.root = root
+
+
+# ---- quotients, with their bounds ------------------------------------------------------------
+
+
+class Below:
+    """A product of divisors: how often each stands in it, and the bounds of the product."""
+
+    __slots__ = ("height", "powers", "terms")
+
+    def __init__(self, powers: Mapping[Ratio, int]) -> None:
+        self.powers = powers
+        each = [one for one, power in powers.items() for _ in range(power)]
+        self.terms = math.prod(one.terms for one in each)
+        self.height = sum(one.height for one in each)
+
+
+@lru_cache(maxsize=100_000)
+def _below(powers: frozenset[tuple[Ratio, int]]) -> Below:
+    return Below(dict(powers))
+
+
+@lru_cache(maxsize=100_000)
+def _product(one: Below, other: Below) -> Below:
+    both = {**one.powers, **other.powers}
+    return _below(
+        frozenset((key, one.powers.get(key, 0) + other.powers.get(key, 0)) for key in both)
+    )
+
+
+@lru_cache(maxsize=100_000)
+def _common(one: Below, other: Below) -> tuple[Below, Below, Below]:
+    """The least common multiple, and what it is over each of both."""
+    most = dict(one.powers)
+    for key, power in other.powers.items():
+        most[key] = max(power, most.get(key, 0))
+    whole, *rests = (
+        _below(frozenset((key, left) for key in most if (left := most[key] - less.get(key, 0))))
+        for less in ({}, one.powers, other.powers)
+    )
+    return whole, rests[0], rests[1]
+
+
+_NOTHING = _below(frozenset())
+
+
+class Ratio:
+    """N/D in a field, with bounds of N: `terms` exponents, and `height` bits (t and h above)."""
+
+    __slots__ = ("below", "height", "terms", "value")
+
+    def __init__(
+        self, value: Any, terms: float = 1.0, height: float = 0.0, below: Below = _NOTHING
+    ) -> None:
+        self.value, self.terms, self.height, self.below = value, terms, height, below
+
+    def __add__(self, other: Ratio) -> Ratio:
+        value, height = self.value + other.value, max(self.height, other.height) + 1
+        if self.below is other.below:
+            return Ratio(value, self.terms + other.terms, height, self.below)
+        below, mine, its = _common(self.below, other.below)
+        height = max(self.height + mine.height, other.height + its.height) + 1
+        return Ratio(value, self.terms * mine.terms + other.terms * its.terms, height, below)
+
+    def __mul__(self, other: Ratio) -> Ratio:
+        below = self.below if other.below is _NOTHING else _product(self.below, other.below)
+        terms, height = self.terms * other.terms, self.height + other.height
+        return Ratio(self.value * other.value, terms, height, below)
+
+    def __neg__(self) -> Ratio:
+        return Ratio(-self.value, self.terms, self.height, self.below)
+
+    def __pow__(self, exponent: int) -> Ratio:
+        if exponent < 0:
+            return _inverse(self) ** -exponent
+        if exponent < 2:
+            return self if exponent else Ratio(self.value**0)
+        half = self ** (exponent // 2)
+        return half * half * self ** (exponent % 2)
+
+
+@lru_cache(maxsize=100_000)
+def _inverse(one: Ratio) -> Ratio:
+    """D/N, with N as a divisor of its own, the same each time. Raises `Redraw` where N is 0."""
+    if one.value == 0:
+        raise Redraw("a divisor is 0")
+    return Ratio(1 / one.value, one.below.terms, one.below.height, _below(frozenset([(one, 1)])))
+
+
+class Field:
+    """The whole numbers modulo a prime p ≡ 3 (mod 4), with roots of those of its squares."""
+
+    def __init__(self, prime: flint.fmpz) -> None:
+        self.prime = int(prime)
+        self.of = flint.fmpz_mod_ctx(prime)
+        self.wholes: dict[int, Ratio] = {}
+        #: By prime, the least common multiple of the roots that were taken of it.
+        self.roots: dict[int, int] = {}
+
+    def letter(self) -> Ratio:
+        """A random whole number."""
+        return Ratio(self.of(secrets.randbits(BITS.letters)), height=float(BITS.letters))
+
+    def whole(self, number: int) -> Ratio:
+        """A whole number."""
+        if number not in self.wholes:
+            self.wholes[number] = Ratio(self.of(number), height=math.log2(abs(number) or 1))
+        return self.wholes[number]
+
+    def fraction(self, number: Fraction) -> Ratio:
+        """A rational number."""
+        if number.denominator == 1:
+            return self.whole(number.numerator)
+        return self.whole(number.numerator) * _inverse(self.whole(number.denominator))
+
+    def root(self, prime: int, power: Fraction) -> Ratio:
+        """prime^power, 0 < power < 1: the only one that is a square, so that products are kept.
+
+        Raises `Redraw` where there is none, and `Unknown` where there are several.
+        """
+        half = self.prime // 2
+        if flint.fmpz(prime).jacobi(self.prime) != 1:
+            raise Redraw(f"{prime} has no root", prime)
+        if math.gcd(power.denominator, half) != 1:
+            raise Unknown(f"{prime} has several roots of order {power.denominator}")
+        self.roots[prime] = math.lcm(self.roots.get(prime, 1), power.denominator)
+        exponent = power.numerator * pow(power.denominator, -1, half) % half
+        return Ratio(self.of(prime) ** exponent, height=math.log2(prime))
+
+
+# ---- elements --------------------------------------------------------------------------------
+
+
+class Element:
+    """A number of a program: its value and, where it is known, itself as an exponent.
+
+    Of a logarithm e^(share x) is known instead, as `raised`. What is `closed` depends on nothing
+    that is given; what `is_truth` is 1 or 0.
+    """
+
+    __slots__ = ("closed", "exponent", "is_truth", "of", "raised", "share", "value")
+
+    def __init__(
+        self,
+        of: Fields,
+        value: Ratio | None,
+        exponent: Ratio | None = None,
+        *,
+        raised: Ratio | None = None,
+        share: Term = terms.ONE,
+        closed: Term | None = None,
+        is_truth: bool = False,
+    ) -> None:
+        self.of, self.value, self.exponent = of, value, exponent
+        self.raised, self.share, self.closed, self.is_truth = raised, share, closed, is_truth
+
+    @property
+    def lowest(self) -> bool:
+        """Whether it is −∞."""
+        return self.closed is not None and self.closed.lowest
+
+    @property
+    def number(self) -> Fraction | None:
+        """The rational number that it is, if it is one."""
+        return None if self.closed is None else self.closed.number
+
+    def exponential(self, share: Term) -> Ratio:
+        """e^(share x). Raises `Unknown` where it is not known."""
+        if self.raised is not None:
+            times = (share / self.share).number
+            if times is None or times.denominator != 1:
+                raise Unknown("a root of a sum of exponentials")
+            return self.raised ** int(times)
+        if self.exponent is None:
+            raise Unknown("an exponential of what an exponential is in")
+        factor = self.of.closed(share).exponent
+        assert factor is not None
+        return self.of.exponential(self.exponent * factor)
+
+    def __add__(self, other: Element) -> Element:
+        if self.closed is not None:
+            if other.closed is not None:
+                return self.of.closed(self.closed + other.closed)
+            return other + self
+        if other.closed is not None and (other.lowest or not other.closed.terms):
+            return other if other.lowest else self
+        if self.value is None or other.value is None:
+            share = self.share if self.value is None else other.share
+            raised = self.exponential(share) * other.exponential(share)
+            return Element(self.of, None, raised=raised, share=share)
+        exponent = None
+        if self.exponent is not None and other.exponent is not None:
+            exponent = self.exponent + other.exponent
+        return Element(self.of, self.value + other.value, exponent)
+
+    def __neg__(self) -> Element:
+        return self * self.of.term(-1)
+
+    def __sub__(self, other: Element) -> Element:
+        out = self + (-other)
+        if other.is_truth and self.number == 1:
+            return Element(self.of, out.value, out.exponent, is_truth=True)
+        return out
+
+    def __mul__(self, other: Element) -> Element:
+        if self.closed is not None:
+            if other.closed is not None:
+                return self.of.closed(self.closed * other.closed)
+            return other * self
+        if other.lowest and self.is_truth:
+            return self.of.ln(self.of.term(1) - self)
+        if other.closed is not None and (other.lowest or not other.closed.terms):
+            if other.lowest:
+                raise Unknown("−∞ times a number that may be 0 or negative")
+            return other
+        if self.raised is not None and other.closed is not None:
+            return Element(self.of, None, raised=self.raised, share=self.share / other.closed)
+        if self.value is None or other.value is None:
+            raise Unknown("a product with a logarithm")
+        exponent = None
+        if self.exponent is not None and other.exponent is not None:
+            exponent = self.exponent * other.exponent
+        return Element(self.of, self.value * other.value, exponent)
+
+    def __truediv__(self, other: Element) -> Element:
+        return self * other.inverse
+
+    @property
+    def inverse(self) -> Element:
+        """1/x. Raises `Redraw` where that is not defined in the fields."""
+        if self.closed is not None:
+            return self.of.closed(self.closed.inverse)
+        if self.value is None:
+            raise Unknown("a quotient by a logarithm")
+        exponent = None if self.exponent is None else _inverse(self.exponent)
+        return Element(self.of, _inverse(self.value), exponent)
+
+    def power(self, exponent: Fraction) -> Element:
+        """x^e: of a whole number products, else of a letter for the root."""
+        if self.closed is not None:
+            return self.of.closed(self.closed.power(exponent))
+        if exponent.denominator != 1:
+            root = self.of.function("root", self, self.of.term(exponent.denominator))
+            return root.power(Fraction(exponent.numerator))
+        base, whole = (self if exponent >= 0 else self.inverse), abs(int(exponent))
+        return math.prod([base] * whole, start=self.of.term(1))
+
+    def __pow__(self, exponent: int) -> Element:
+        return self.power(Fraction(exponent))
+
+
+class Fields:
+    """Two fields with random elements for letters, and what was compared in them.
+
+    What a program and an attention do is read in it as in `terms`, whose names its methods have.
+    `squares` are primes that have a root in both fields.
+    """
+
+    def __init__(self, squares: Iterable[int] = ()) -> None:
+        needed = [2, 3, 5, 7, *squares]
+        self.exponents = Field(_prime(needed))
+        self.values = Field(_prime(needed, self.exponents.prime))
+        self.omega = _of_order(self.exponents.prime, self.values)
+        #: What stands for letters: as values, and in exponents.
+        self.named: dict[Any, tuple[Ratio, Ratio]] = {}
+        self.numbers: dict[Any, Element] = {}
+        #: The bits of all that exponentials were taken of.
+        self.height = 0.0
+        #: The differences that were asked whether they are 0, and what letters were told by.
+        self.differences: list[Ratio] = []
+        self.keys: list[Ratio] = []
+        self.FUNCTIONS: Mapping[str, Callable[[Element], Element]] = {
+            "exp": self.exp,
+            "ln": self.ln,
+            "√": lambda x: x.power(Fraction(1, 2)),
+            **{name: partial(self.function, name) for name in ("tanh", "cos", "sin", "erf")},
+            "abs": lambda x: self.largest([x, -x]),
+            "σ": self._sigmoid,
+            "elu1": lambda x: self.chosen(x, x + self.term(1), self.exp(x)),
+            "max0": lambda x: self.largest([x, self.ZERO]),
+            "SiLU": lambda x: x * self._sigmoid(x),
+            "GELU": self._gelu,
+        }
+
+    # ---- letters and numbers -------------------------------------------------------------
+
+    def letter(self, name: Any) -> Element:
+        """A letter of its own."""
+        return Element(self, *self._drawn(("letter", name)))
+
+    def truth(self, name: Any) -> Element:
+        """What is 1 or 0: any number, as what holds of all holds of these."""
+        return Element(self, *self._drawn(("truth", name)), is_truth=True)
+
+    def _drawn(self, name: Any) -> tuple[Ratio, Ratio]:
+        if name not in self.named:
+            self.named[name] = self.values.letter(), self.exponents.letter()
+        return self.named[name]
+
+    def function(self, name: str, *arguments: Element) -> Element:
+        """A function of which no more is known than its arguments; of numbers it is one."""
+        numbers = [one.closed for one in arguments if one.closed is not None]
+        if len(numbers) == len(arguments):
+            return self.closed(terms.function(name, *numbers))
+        return Element(self, *self._drawn((name, *map(self._key, arguments))))
+
+    def _key(self, one: Element) -> tuple[str, int]:
+        """What equal ones have in common, and others but for a chance have not."""
+        kind, ratio = "value", one.value
+        if ratio is None:
+            kind, ratio = "exponential", one.exponential(terms.ONE)
+        self.keys.append(ratio)
+        return kind, int(ratio.value)
+
+    def term(self, value: Any) -> Element:
+        """A number."""
+        if isinstance(value, Element):
+            return value
+        if value not in self.numbers:
+            self.numbers[value] = self.closed(terms.term(value))
+        return self.numbers[value]
+
+    def of_sympy(self, value: sympy.Expr) -> Element:
+        """A closed number of SymPy's."""
+        return self.closed(terms.of_sympy(value))
+
+    def closed(self, x: Term) -> Element:
+        """A number, as `terms` reads it."""
+        if x not in self.numbers:
+            parts = () if x.lowest else (self._read(x, self.values), self._read(x, self.exponents))
+            self.numbers[x] = Element(self, *(parts or (None,)), closed=x)
+        return self.numbers[x]
+
+    def _read(self, x: Term, field: Field) -> Ratio:
+        """A number in a field: e, π, and what is no root of a fraction are letters."""
+        out = field.whole(0)
+        for (powers, exponent), number in x.terms.items():
+            if exponent:
+                raise Unknown("a power of e in a number")
+            part = field.fraction(number)
+            for own, power in powers:
+                if own[0] == "prime":
+                    part = part * field.root(own[1], power)
+                else:
+                    drawn = self._drawn((own, power.denominator))
+                    part = part * drawn[field is self.exponents] ** power.numerator
+            out = out + part
+        return out
+
+    @property
+    def ZERO(self) -> Element:  # noqa: N802  # as in terms
+        """0."""
+        return self.term(0)
+
+    # ---- functions -----------------------------------------------------------------------
+
+    def exponential(self, exponent: Ratio) -> Ratio:
+        """ω^r of an exponent."""
+        self.height += exponent.height + exponent.below.height
+        return Ratio(self.omega ** int(exponent.value), height=1.0)
+
+    def exp(self, x: Element) -> Element:
+        """e^x; of −∞ it is 0."""
+        if x.lowest or x.number == 0:
+            return self.term(int(not x.lowest))
+        return Element(self, x.exponential(terms.ONE))
+
+    def ln(self, x: Element) -> Element:
+        """The logarithm: of what is computed its exponential is known."""
+        if x.closed is not None:
+            return self.closed(terms.ln(x.closed))
+        if x.value is None:
+            raise Unknown("a logarithm of a logarithm")
+        return Element(self, None, raised=x.value)
+
+    def _sigmoid(self, x: Element) -> Element:
+        return (self.term(1) + self.exp(-x)).inverse
+
+    def _gelu(self, x: Element) -> Element:
+        root = self.term(Fraction(1, 2)).power(Fraction(1, 2))
+        return x * (self.term(1) + self.function("erf", x * root)) * self.term(Fraction(1, 2))
+
+    def largest(self, items: Iterable[Element]) -> Element:
+        """The largest: any number, but the same of the same ones."""
+        return reduce(self._larger, items, self.closed(terms.LOWEST_TERM))
+
+    def _larger(self, one: Element, other: Element) -> Element:
+        if one.lowest or other.lowest:
+            return other if one.lowest else one
+        if one.closed is not None and other.closed is not None:
+            return self.closed(terms.largest([one.closed, other.closed]))
+        both = frozenset(map(self._key, (one, other)))
+        return one if len(both) == 1 else Element(self, *self._drawn(("max", both)))
+
+    def chosen(self, difference: Element, one: Element, other: Element) -> Element:
+        """The one where a difference is above 0, else the other, where that is known."""
+        sign = None if difference.closed is None else difference.closed.sign
+        if sign is None:
+            raise Unknown("a comparison of what is computed")
+        return one if sign > 0 else other
+
+    def equal(self, left: Element, right: Element, one: Element, other: Element) -> Element:
+        """The one where both are the same, else the other, where that is known."""
+        apart = left - right
+        return self.chosen(apart * apart, other, one)
+
+    def by_truth(self, which: Element, one: Element, other: Element) -> Element:
+        """One of two by what is 1 or 0; −∞ is the logarithm of 0."""
+        if one.lowest and other.lowest:
+            return one
+        if other.lowest:
+            return one + self.ln(which)
+        if one.lowest:
+            return other + self.ln(self.term(1) - which)
+        return other + (one - other) * which
+
+    # ---- what is the same ----------------------------------------------------------------
+
+    def same(self, one: Element, other: Element) -> bool:
+        """Whether two are equal, but for a chance."""
+        if one.lowest or other.lowest:
+            return one.lowest and other.lowest
+        mine, its = one.value, other.value
+        if mine is None or its is None:
+            mine, its = one.exponential(terms.ONE), other.exponential(terms.ONE)
+        difference = mine + -its
+        self.differences.append(difference)
+        return bool(difference.value == 0)
+
+    @property
+    def chance(self) -> float:
+        """At most the chance that anything was taken to be equal that is not."""
+        found = sum(self._chance(one.terms, one.height) for one in self.differences)
+        if self.keys:
+            most = max(one.terms for one in self.keys), max(one.height for one in self.keys)
+            below = [one.below for one in self.keys]
+            times = max(one.terms for one in below), max(one.height for one in below)
+            each = self._chance(2 * most[0] * times[0], most[1] + times[1] + 1)
+            found += len(self.keys) ** 2 * each
+        return float(2**BITS.draws * found)
+
+    def _chance(self, count: float, height: float) -> float:
+        """The same for a difference with so many exponents and bits: the four cases above."""
+        apart = self.height + math.log2(2 * height + 2) + 1
+        degree = math.prod([*self.values.roots.values(), *self.exponents.roots.values()])
+        drawn = (height + count * apart) / BITS.letters * 2.0**-BITS.letters
+        norms = count * apart / 2.0 ** (BITS.exponents - 3) + height / 2.0**BITS.factor
+        return float(drawn + 2**BITS.tried * degree * norms / (BITS.exponents - 1))
+
+
+def decided(hold: Callable[[Kind], None], operations: int) -> str:
+    """Hold what has so many operations by normal forms or, where these do not decide, in fields.
+
+    "" where it has the same forms; else why that is not known, and the fields agree. Raises
+    `SymattnError` where neither is so.
+    """
+    try:
+        if operations > LIMITS.operations:
+            raise Undecided(f"{operations:,} operations are too many for normal forms")
+        with within(LIMITS.work):
+            hold(terms)
+    except SymattnError as error:
+        why = str(error)
+    else:
+        return ""
+    squares: set[int] = set()
+    for _ in range(2**BITS.draws):
+        try:
+            fields = Fields(squares)
+            hold(fields)
+        except Redraw as redrawn:
+            squares.add(redrawn.root)
+        except SymattnError as other:
+            raise SymattnError(f"{why}; in finite fields: {other}") from None
+        else:
+            if fields.chance < 2.0**-BITS.chance:
+                return why
+            raise SymattnError(f"{why}; the chance of a random test is not known to be small")
+    raise SymattnError(f"{why}; in finite fields it divides by 0")
+
+
+def _prime(squares: Iterable[int], order: int | None = None) -> flint.fmpz:
+    """A random prime, or one above a multiple of `order`, ≡ 3 (mod 4), of which these are squares.
+
+    Raises `Unknown` if so many numbers are none.
+    """
+    for _ in range(2**BITS.tried):
+        if order is None:
+            drawn = 2 ** (BITS.exponents - 1) + 4 * secrets.randbits(BITS.exponents - 3) + 3
+        else:
+            drawn = order * (4 * (2**BITS.factor + secrets.randbits(BITS.factor)) + 2) + 1
+        found = flint.fmpz(drawn)
+        have_roots = all(flint.fmpz(x).jacobi(found) == 1 for x in squares)
+        if have_roots and found.is_probable_prime() and found.is_prime():
+            return found
+    raise Unknown("no prime with so many roots was found")
+
+
+def _of_order(order: int, field: Field) -> Any:
+    """A random element of this order, a prime that divides p − 1."""
+    found = field.of(1)
+    while found == 1:
+        drawn = secrets.randbelow(field.prime - 1) + 1
+        found = field.of(drawn) ** (field.prime // order)
+    return found
