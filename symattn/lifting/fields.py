@@ -564,7 +564,7 @@ def decided(hold: Callable[[Kind], None], operations: int) -> str:
 def _prime(squares: Iterable[int], order: int | None = None) -> flint.fmpz:
     """A random prime, or one above a multiple of `order`, ≡ 3 (mod 4), of which these are squares.
 
-    Raises `Unknown` if so many numbers are none.
+    That the latter is one is shown by `_of_order`. Raises `Unknown` if so many numbers are none.
     """
     for _ in range(2**BITS.tried):
         if order is None:
@@ -573,15 +573,21 @@ def _prime(squares: Iterable[int], order: int | None = None) -> flint.fmpz:
             drawn = order * (4 * (2**BITS.factor + secrets.randbits(BITS.factor)) + 2) + 1
         found = flint.fmpz(drawn)
         have_roots = all(flint.fmpz(x).jacobi(found) == 1 for x in squares)
-        if have_roots and found.is_probable_prime() and found.is_prime():
+        if have_roots and found.is_probable_prime() and (order is not None or found.is_prime()):
             return found
     raise Unknown("no prime with so many roots was found")
 
 
 def _of_order(order: int, field: Field) -> Any:
-    """A random element of this order, a prime that divides p − 1."""
+    """A random element of this order, a prime above √p that divides p − 1, which shows p prime.
+
+    After H. C. Pocklington (1914): no smaller prime divides p if ω^order = 1, and ω − 1 has an
+    inverse. Raises `Unknown` where it is none.
+    """
     found = field.of(1)
     while found == 1:
         drawn = secrets.randbelow(field.prime - 1) + 1
         found = field.of(drawn) ** (field.prime // order)
+    if found**order != 1 or math.gcd(int(found) - 1, field.prime) != 1:
+        raise Unknown("what was taken for a prime is none")
     return found
