@@ -253,10 +253,9 @@ class Element:
             if times is None or times.denominator != 1:
                 raise Unknown("a root of a sum of exponentials")
             return self.raised ** int(times)
-        if self.exponent is None:
-            raise Unknown("an exponential of what an exponential is in")
         factor = self.of.closed(share).exponent
-        assert factor is not None
+        if self.exponent is None or factor is None:
+            raise Unknown("an exponential of what an exponential is in")
         return self.of.exponential(self.exponent * factor)
 
     def __add__(self, other: Element) -> Element:
@@ -409,17 +408,19 @@ class Fields:
     def closed(self, x: Term) -> Element:
         """A number, as `terms` reads it."""
         if x not in self.numbers:
-            parts = () if x.lowest else (self._read(x, self.values), self._read(x, self.exponents))
-            self.numbers[x] = Element(self, *(parts or (None,)), closed=x)
+            value = None if x.lowest else self._read(x, self.values)
+            exponential = x.lowest or any(exponent for _, exponent in x.terms)
+            exponent = None if exponential else self._read(x, self.exponents)
+            self.numbers[x] = Element(self, value, exponent, closed=x)
         return self.numbers[x]
 
     def _read(self, x: Term, field: Field) -> Ratio:
-        """A number in a field: e, π, and what is no root of a fraction are letters."""
+        """A number in a field: what is no root of a fraction, and no power of e, is a letter."""
         out = field.whole(0)
         for (powers, exponent), number in x.terms.items():
-            if exponent:
-                raise Unknown("a power of e in a number")
             part = field.fraction(number)
+            if exponent:
+                part = part * self.exponential(self._read(Term(dict(exponent)), self.exponents))
             for own, power in powers:
                 if own[0] == "prime":
                     part = part * field.root(own[1], power)
@@ -443,8 +444,8 @@ class Fields:
 
     def exp(self, x: Element) -> Element:
         """e^x; of −∞ it is 0."""
-        if x.lowest or x.number == 0:
-            return self.term(int(not x.lowest))
+        if x.closed is not None:
+            return self.closed(terms.exp(x.closed))
         return Element(self, x.exponential(terms.ONE))
 
     def ln(self, x: Element) -> Element:
@@ -475,14 +476,15 @@ class Fields:
         return one if len(both) == 1 else Element(self, *self._drawn(("max", both)))
 
     def chosen(self, difference: Element, one: Element, other: Element) -> Element:
-        """The one where a difference is above 0, else the other, where that is known."""
+        """The one where a difference is above 0, else the other; a letter tells it elsewhere."""
         sign = None if difference.closed is None else difference.closed.sign
-        if sign is None:
-            raise Unknown("a comparison of what is computed")
-        return one if sign > 0 else other
+        if sign is not None:
+            return one if sign > 0 else other
+        above = Element(self, *self._drawn(("above", self._key(difference))))
+        return other + (one - other) * above
 
     def equal(self, left: Element, right: Element, one: Element, other: Element) -> Element:
-        """The one where both are the same, else the other, where that is known."""
+        """The one where both are the same, else the other."""
         apart = left - right
         return self.chosen(apart * apart, other, one)
 
