@@ -7,15 +7,16 @@ Tensor Programs* (2024), section 5, which does so with fixed primes; the bound h
 
 **What is tested.** Let O be the integers with the roots that occur, √2 say. A program's number is
 formally N/D, where N and D are sums Σ a_i E^{r_i}: a_i is a polynomial over O in the letters (what
-is given, and each largest number, root, cosine of what is computed), and E^r a symbol for e^r, with
-E^r E^s = E^(r + s), r and s quotients of such polynomials in the same letters. Two that are
-formally equal are equal wherever both are defined. Of others nothing is said.
+is given, and each largest number, root, cosine of what is computed: if results agree whatever these
+are, they agree), and E^r a symbol for e^r, with E^r E^s = E^(r + s), r and s quotients of such
+polynomials in the same letters. What is formally equal is equal wherever both are defined. Of
+others nothing is said.
 
 **How.** Each letter gets two random whole numbers below 2^B, one for where it is a factor and one
 for where it is in an exponent. Then a random prime q is drawn, a random prime p = k q + 1, and a
-random ω of order q in Z_p. Exponents are computed in Z_q, values in Z_p, and E^r is ω^r. So an
-`Element` has up to three parts: its value, itself as an exponent, and its exponential, which alone
-is known of a logarithm. An exponential of an exponential has none of them, and is refused.
+random ω of order q in Z_p. Values are computed in Z_p, exponents in Z_q, and E^r is ω^r. An
+`Element` has a value and, if no exponential is in it, is an exponent; of a logarithm only its
+exponential is known. So at most one exponential may be on a path; another one is refused.
 
 **The chance.** Let N₁ D₂ ≠ N₂ D₁ formally. Their difference is Σ a_i E^{r_i}, with at most t
 exponents, and h bits in all its coefficients together, where letters have B bits. Both bounds are
@@ -26,7 +27,7 @@ errs only
    (J. Schwartz 1980; R. Zippel 1979);
 2. or if r_i is some other r_j at the numbers drawn: at most t (g/B)/2^B;
 3. or modulo q: the norms of all r_i - r_j together have [O:Z] t g bits, so that at most [O:Z] t g/β
-   primes of more than β bits divide them. q is the first prime among at most T numbers drawn
+   primes above 2^β divide them. q is the first prime among at most T numbers drawn
    from 2^(β-2): at most T [O:Z] t g/(β 2^(β-2));
 4. or modulo p: what is left is α = Σ A_e ζ^e ≠ 0 in O[ζ], ζ^q = 1, whose norm has at most
    [O:Z] (q - 1) h bits. Each pair of p and ω at which α vanishes is an ideal of index p that
@@ -50,7 +51,7 @@ from typing import Any
 import flint
 import sympy
 
-from symattn.budget import within
+from symattn.budget import Spent, within
 from symattn.errors import SymattnError, Undecided
 from symattn.lifting import terms
 from symattn.lifting.limits import LIMITS
@@ -97,12 +98,12 @@ class Below:
         self.height = sum(one.height for one in each)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=2**14)
 def _below(powers: frozenset[tuple[Ratio, int]]) -> Below:
     return Below(dict(powers))
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=2**14)
 def _product(one: Below, other: Below) -> Below:
     both = {**one.powers, **other.powers}
     return _below(
@@ -110,7 +111,7 @@ def _product(one: Below, other: Below) -> Below:
     )
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=2**14)
 def _common(one: Below, other: Below) -> tuple[Below, Below, Below]:
     """The least common multiple, and what it is over each of both."""
     most = dict(one.powers)
@@ -161,7 +162,7 @@ class Ratio:
         return half * half * self ** (exponent % 2)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=2**14)
 def _inverse(one: Ratio) -> Ratio:
     """D/N, with N as a divisor of its own, the same each time. Raises `Redraw` where N is 0."""
     if one.value == 0:
@@ -543,6 +544,8 @@ def decided(hold: Callable[[Kind], None], operations: int) -> str:
             raise Undecided(f"{operations:,} operations are too many for normal forms")
         with within(LIMITS.work):
             hold(terms)
+    except Spent:
+        why = f"normal forms take more than {LIMITS.work:,} steps"
     except SymattnError as error:
         why = str(error)
     else:
@@ -555,7 +558,8 @@ def decided(hold: Callable[[Kind], None], operations: int) -> str:
         except Redraw as redrawn:
             squares.add(redrawn.root)
         except SymattnError as other:
-            raise SymattnError(f"{why}; in finite fields: {other}") from None
+            also = "in finite fields, too" if str(other) == why else f"in finite fields: {other}"
+            raise SymattnError(f"{why}; {also}") from None
         else:
             if fields.chance < 2.0**-BITS.chance:
                 return why

@@ -136,7 +136,7 @@ class Proven:
     def at_sizes(self, said: Collection[str], unformed: str) -> Proven:
         """The same as proven at its sizes, of which some were said; or why only by chance."""
         if unformed:
-            reason = " ".join(filter(None, (f"Normal forms: {unformed}.", self.reason)))
+            reason = " ".join(filter(None, (f"{unformed[0].upper()}{unformed[1:]}.", self.reason)))
             return replace(self, verdict="equal but for a chance below 2⁻⁸⁰", reason=reason)
         chosen = {*self.sizes} - {*said}
         return replace(

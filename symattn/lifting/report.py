@@ -13,7 +13,7 @@ from symattn.verifying.report import verification_data, verification_document
 
 _BY_CHANCE = (
     "Each entry of both is the same for random elements of two finite fields. Entries that differ "
-    "are so with a chance below 2⁻⁸⁰, whatever the function; this is no proof."
+    "would be so with a chance below 2⁻⁸⁰, whatever the function; this is no proof."
 )
 _REAL = (
     "Real numbers are meant: what rounding, overflow and other dtypes do is not in this proof "
