@@ -41,12 +41,14 @@ to tell whether letters are the same one.
 from __future__ import annotations
 
 import math
+import operator
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial, reduce
-from typing import Any
+from functools import lru_cache, reduce
+from typing import Any, TypeAlias
 
 import flint
 import sympy
@@ -75,99 +77,65 @@ class _Bits:
 BITS = _Bits()
 
 
-class Redraw(Undecided):
-    """A divisor is 0 in the field, or a prime has no root there."""
-
-    def __init__(self, why: str, root: int = 1) -> None:
-        super().__init__(why)
-        self.root = root
+class Redraw(ArithmeticError):
+    """A prime has no root in the field; or 1, where a divisor is 0."""
 
 
 # ---- quotients, with their bounds ------------------------------------------------------------
 
 
-class Below:
-    """A product of divisors: how often each stands in it, and the bounds of the product."""
-
-    __slots__ = ("height", "powers", "terms")
-
-    def __init__(self, powers: Mapping[Ratio, int]) -> None:
-        self.powers = powers
-        each = [one for one, power in powers.items() for _ in range(power)]
-        self.terms = math.prod(one.terms for one in each)
-        self.height = sum(one.height for one in each)
-
-
-@lru_cache(maxsize=2**14)
-def _below(powers: frozenset[tuple[Ratio, int]]) -> Below:
-    return Below(dict(powers))
-
-
-@lru_cache(maxsize=2**14)
-def _product(one: Below, other: Below) -> Below:
-    both = {**one.powers, **other.powers}
-    return _below(
-        frozenset((key, one.powers.get(key, 0) + other.powers.get(key, 0)) for key in both)
-    )
-
-
-@lru_cache(maxsize=2**14)
-def _common(one: Below, other: Below) -> tuple[Below, Below, Below]:
-    """The least common multiple, and what it is over each of both."""
-    most = dict(one.powers)
-    for key, power in other.powers.items():
-        most[key] = max(power, most.get(key, 0))
-    whole, *rests = (
-        _below(frozenset((key, left) for key in most if (left := most[key] - less.get(key, 0))))
-        for less in ({}, one.powers, other.powers)
-    )
-    return whole, rests[0], rests[1]
-
-
-_NOTHING = _below(frozenset())
-
-
 class Ratio:
-    """N/D in a field, with bounds of N: `terms` exponents, and `height` bits (t and h above)."""
+    """N/D in a field: bounds of N, and how often each divisor stands in D.
+
+    N has at most so many `terms`, each with an exponent of its own, and bits of `height` in all (t
+    and h above). A divisor is the N of another one.
+    """
 
     __slots__ = ("below", "height", "terms", "value")
 
-    def __init__(
-        self, value: Any, terms: float = 1.0, height: float = 0.0, below: Below = _NOTHING
-    ) -> None:
+    def __init__(self, value: Any, terms: float, height: float, below: Divisors) -> None:
         self.value, self.terms, self.height, self.below = value, terms, height, below
 
     def __add__(self, other: Ratio) -> Ratio:
-        value, height = self.value + other.value, max(self.height, other.height) + 1
-        if self.below is other.below:
-            return Ratio(value, self.terms + other.terms, height, self.below)
-        below, mine, its = _common(self.below, other.below)
-        height = max(self.height + mine.height, other.height + its.height) + 1
-        return Ratio(value, self.terms * mine.terms + other.terms * its.terms, height, below)
+        value, below = self.value + other.value, self.below
+        if below is other.below or below == other.below:
+            height = max(self.height, other.height) + 1
+            return Ratio(value, self.terms + other.terms, height, below)
+        below = below | other.below
+        (mine, high), (its, higher) = (_bounds(below - one.below) for one in (self, other))
+        height = max(self.height + high, other.height + higher) + 1
+        return Ratio(value, self.terms * mine + other.terms * its, height, below)
 
     def __mul__(self, other: Ratio) -> Ratio:
-        below = self.below if other.below is _NOTHING else _product(self.below, other.below)
+        below = self.below or other.below
+        if self.below and other.below:
+            below = self.below + other.below
         terms, height = self.terms * other.terms, self.height + other.height
         return Ratio(self.value * other.value, terms, height, below)
-
-    def __neg__(self) -> Ratio:
-        return Ratio(-self.value, self.terms, self.height, self.below)
 
     def __pow__(self, exponent: int) -> Ratio:
         if exponent < 0:
             return _inverse(self) ** -exponent
-        if exponent < 2:
-            return self if exponent else Ratio(self.value**0)
-        half = self ** (exponent // 2)
-        return half * half * self ** (exponent % 2)
+        half = self ** (exponent // 2) if exponent > 1 else Ratio(self.value**0, 1.0, 0.0, NONE)
+        return half * half * self if exponent % 2 else half * half
+
+
+Divisors: TypeAlias = Counter[Ratio]
+NONE: Divisors = Counter()
+
+
+def _bounds(divisors: Divisors) -> tuple[float, float]:
+    """The bounds of a product."""
+    each = [*divisors.elements()]
+    return math.prod(one.terms for one in each), sum(one.height for one in each)
 
 
 @lru_cache(maxsize=2**14)
 def _inverse(one: Ratio) -> Ratio:
-    """D/N, with N as a divisor of its own, the same each time. Raises `Redraw` where N is 0."""
+    """D/N, with N as a divisor. Raises `Redraw` where N is 0."""
     if one.value == 0:
-        raise Redraw("a divisor is 0")
-    return Ratio(1 / one.value, one.below.terms, one.below.height, _below(frozenset([(one, 1)])))
+        raise Redraw(1)
+    return Ratio(1 / one.value, *_bounds(one.below), Counter([one]))
 
 
 class Field:
@@ -176,25 +144,23 @@ class Field:
     def __init__(self, prime: flint.fmpz) -> None:
         self.prime = int(prime)
         self.of = flint.fmpz_mod_ctx(prime)
-        self.wholes: dict[int, Ratio] = {}
+        self.numbers: dict[Fraction, Ratio] = {}
         #: By prime, the least common multiple of the roots that were taken of it.
         self.roots: dict[int, int] = {}
 
     def letter(self) -> Ratio:
         """A random whole number."""
-        return Ratio(self.of(secrets.randbits(BITS.letters)), height=float(BITS.letters))
+        return Ratio(self.of(secrets.randbits(BITS.letters)), 1.0, float(BITS.letters), NONE)
 
-    def whole(self, number: int) -> Ratio:
-        """A whole number."""
-        if number not in self.wholes:
-            self.wholes[number] = Ratio(self.of(number), height=math.log2(abs(number) or 1))
-        return self.wholes[number]
-
-    def fraction(self, number: Fraction) -> Ratio:
+    def number(self, number: Fraction) -> Ratio:
         """A rational number."""
-        if number.denominator == 1:
-            return self.whole(number.numerator)
-        return self.whole(number.numerator) * _inverse(self.whole(number.denominator))
+        if number not in self.numbers:
+            height = math.log2(abs(number.numerator) or 1)
+            found = Ratio(self.of(number.numerator), 1.0, height, NONE)
+            if number.denominator > 1:
+                found = found * _inverse(self.number(Fraction(number.denominator)))
+            self.numbers[number] = found
+        return self.numbers[number]
 
     def root(self, prime: int, power: Fraction) -> Ratio:
         """prime^power, 0 < power < 1: the only one that is a square, so that products are kept.
@@ -203,12 +169,12 @@ class Field:
         """
         half = self.prime // 2
         if flint.fmpz(prime).jacobi(self.prime) != 1:
-            raise Redraw(f"{prime} has no root", prime)
+            raise Redraw(prime)
         if math.gcd(power.denominator, half) != 1:
             raise Unknown(f"{prime} has several roots of order {power.denominator}")
         self.roots[prime] = math.lcm(self.roots.get(prime, 1), power.denominator)
         exponent = power.numerator * pow(power.denominator, -1, half) % half
-        return Ratio(self.of(prime) ** exponent, height=math.log2(prime))
+        return Ratio(self.of(prime) ** exponent, 1.0, math.log2(prime), NONE)
 
 
 # ---- elements --------------------------------------------------------------------------------
@@ -217,25 +183,23 @@ class Field:
 class Element:
     """A number of a program: its value and, where it is known, itself as an exponent.
 
-    Of a logarithm e^(share x) is known instead, as `raised`. What is `closed` depends on nothing
-    that is given; what `is_truth` is 1 or 0.
+    Of a logarithm e^x is known instead, as `raised`. What is `closed` depends on nothing that is
+    given; what `is_truth` is 1 or 0.
     """
 
-    __slots__ = ("closed", "exponent", "is_truth", "of", "raised", "share", "value")
+    __slots__ = ("closed", "exponent", "is_truth", "of", "raised", "value")
 
     def __init__(
         self,
         of: Fields,
         value: Ratio | None,
         exponent: Ratio | None = None,
-        *,
         raised: Ratio | None = None,
-        share: Term = terms.ONE,
         closed: Term | None = None,
         is_truth: bool = False,
     ) -> None:
-        self.of, self.value, self.exponent = of, value, exponent
-        self.raised, self.share, self.closed, self.is_truth = raised, share, closed, is_truth
+        self.of, self.value, self.exponent, self.raised = of, value, exponent, raised
+        self.closed, self.is_truth = closed, is_truth
 
     @property
     def lowest(self) -> bool:
@@ -247,61 +211,46 @@ class Element:
         """The rational number that it is, if it is one."""
         return None if self.closed is None else self.closed.number
 
-    def exponential(self, share: Term) -> Ratio:
-        """e^(share x). Raises `Unknown` where it is not known."""
+    @property
+    def exponential(self) -> Ratio:
+        """e^x. Raises `Unknown` where it is not known."""
         if self.raised is not None:
-            times = (share / self.share).number
-            if times is None or times.denominator != 1:
-                raise Unknown("a root of a sum of exponentials")
-            return self.raised ** int(times)
-        factor = self.of.closed(share).exponent
-        if self.exponent is None or factor is None:
+            return self.raised
+        if self.exponent is None:
             raise Unknown("an exponential of what an exponential is in")
-        return self.of.exponential(self.exponent * factor)
+        return self.of.exponential(self.exponent)
 
     def __add__(self, other: Element) -> Element:
         if self.closed is not None:
-            if other.closed is not None:
-                return self.of.closed(self.closed + other.closed)
-            return other + self
-        if other.closed is not None and (other.lowest or not other.closed.terms):
+            both = other.closed is not None
+            return self.of.term(self.closed + other.closed) if both else other + self
+        if other.closed is not None and (other.lowest or other.number == 0):
             return other if other.lowest else self
         if self.value is None or other.value is None:
-            share = self.share if self.value is None else other.share
-            raised = self.exponential(share) * other.exponential(share)
-            return Element(self.of, None, raised=raised, share=share)
-        exponent = None
-        if self.exponent is not None and other.exponent is not None:
-            exponent = self.exponent + other.exponent
+            return Element(self.of, None, raised=self.exponential * other.exponential)
+        exponent = _both(operator.add, self.exponent, other.exponent)
         return Element(self.of, self.value + other.value, exponent)
 
     def __neg__(self) -> Element:
         return self * self.of.term(-1)
 
     def __sub__(self, other: Element) -> Element:
-        out = self + (-other)
-        if other.is_truth and self.number == 1:
-            return Element(self.of, out.value, out.exponent, is_truth=True)
-        return out
+        return self + (-other)
 
     def __mul__(self, other: Element) -> Element:
         if self.closed is not None:
-            if other.closed is not None:
-                return self.of.closed(self.closed * other.closed)
-            return other * self
-        if other.lowest and self.is_truth:
-            return self.of.ln(self.of.term(1) - self)
-        if other.closed is not None and (other.lowest or not other.closed.terms):
-            if other.lowest:
-                raise Unknown("−∞ times a number that may be 0 or negative")
+            both = other.closed is not None
+            return self.of.term(self.closed * other.closed) if both else other * self
+        if other.lowest:
+            raise Unknown("−∞ times a number that may be 0 or negative")
+        number = other.number
+        if number == 0:
             return other
-        if self.raised is not None and other.closed is not None:
-            return Element(self.of, None, raised=self.raised, share=self.share / other.closed)
         if self.value is None or other.value is None:
-            raise Unknown("a product with a logarithm")
-        exponent = None
-        if self.exponent is not None and other.exponent is not None:
-            exponent = self.exponent * other.exponent
+            if self.raised is None or number is None or number.denominator > 1:
+                raise Unknown("a product with a logarithm")
+            return Element(self.of, None, raised=self.raised ** int(number))
+        exponent = _both(operator.mul, self.exponent, other.exponent)
         return Element(self.of, self.value * other.value, exponent)
 
     def __truediv__(self, other: Element) -> Element:
@@ -311,7 +260,7 @@ class Element:
     def inverse(self) -> Element:
         """1/x. Raises `Redraw` where that is not defined in the fields."""
         if self.closed is not None:
-            return self.of.closed(self.closed.inverse)
+            return self.of.term(self.closed.inverse)
         if self.value is None:
             raise Unknown("a quotient by a logarithm")
         exponent = None if self.exponent is None else _inverse(self.exponent)
@@ -320,15 +269,22 @@ class Element:
     def power(self, exponent: Fraction) -> Element:
         """x^e: of a whole number products, else of a letter for the root."""
         if self.closed is not None:
-            return self.of.closed(self.closed.power(exponent))
+            return self.of.term(self.closed.power(exponent))
         if exponent.denominator != 1:
             root = self.of.function("root", self, self.of.term(exponent.denominator))
             return root.power(Fraction(exponent.numerator))
-        base, whole = (self if exponent >= 0 else self.inverse), abs(int(exponent))
-        return math.prod([base] * whole, start=self.of.term(1))
+        base = self if exponent >= 0 else self.inverse
+        return math.prod([base] * abs(int(exponent)), start=self.of.term(1))
 
     def __pow__(self, exponent: int) -> Element:
         return self.power(Fraction(exponent))
+
+
+def _both(
+    operation: Callable[[Ratio, Ratio], Ratio], one: Ratio | None, other: Ratio | None
+) -> Ratio | None:
+    """What is known if both are."""
+    return None if one is None or other is None else operation(one, other)
 
 
 class Fields:
@@ -347,22 +303,9 @@ class Fields:
         self.named: dict[Any, tuple[Ratio, Ratio]] = {}
         self.numbers: dict[Any, Element] = {}
         #: The bits of all that exponentials were taken of.
-        self.height = 0.0
-        #: The differences that were asked whether they are 0, and what letters were told by.
-        self.differences: list[Ratio] = []
-        self.keys: list[Ratio] = []
-        self.FUNCTIONS: Mapping[str, Callable[[Element], Element]] = {
-            "exp": self.exp,
-            "ln": self.ln,
-            "√": lambda x: x.power(Fraction(1, 2)),
-            **{name: partial(self.function, name) for name in ("tanh", "cos", "sin", "erf")},
-            "abs": lambda x: self.largest([x, -x]),
-            "σ": self._sigmoid,
-            "elu1": lambda x: self.chosen(x, x + self.term(1), self.exp(x)),
-            "max0": lambda x: self.largest([x, self.ZERO]),
-            "SiLU": lambda x: x * self._sigmoid(x),
-            "GELU": self._gelu,
-        }
+        self.heights: list[float] = []
+        #: What was told by its value from any other, or by its exponential.
+        self.compared: list[Ratio] = []
 
     # ---- letters and numbers -------------------------------------------------------------
 
@@ -383,43 +326,38 @@ class Fields:
         """A function of which no more is known than its arguments; of numbers it is one."""
         numbers = [one.closed for one in arguments if one.closed is not None]
         if len(numbers) == len(arguments):
-            return self.closed(terms.function(name, *numbers))
+            return self.term(terms.function(name, *numbers))
         return Element(self, *self._drawn((name, *map(self._key, arguments))))
 
     def _key(self, one: Element) -> tuple[str, int]:
         """What equal ones have in common, and others but for a chance have not."""
-        kind, ratio = "value", one.value
-        if ratio is None:
-            kind, ratio = "exponential", one.exponential(terms.ONE)
-        self.keys.append(ratio)
+        if one.lowest:
+            return "−∞", 0
+        kind, ratio = ("e^", one.exponential) if one.value is None else ("", one.value)
+        self.compared.append(ratio)
         return kind, int(ratio.value)
 
     def term(self, value: Any) -> Element:
-        """A number."""
+        """A number, as `terms` reads it."""
         if isinstance(value, Element):
             return value
         if value not in self.numbers:
-            self.numbers[value] = self.closed(terms.term(value))
+            x = terms.term(value)
+            read = None if x.lowest else self._read(x, self.values)
+            exponential = x.lowest or any(exponent for _, exponent in x.terms)
+            exponent = None if exponential else self._read(x, self.exponents)
+            self.numbers[value] = Element(self, read, exponent, closed=x)
         return self.numbers[value]
 
     def of_sympy(self, value: sympy.Expr) -> Element:
         """A closed number of SymPy's."""
-        return self.closed(terms.of_sympy(value))
-
-    def closed(self, x: Term) -> Element:
-        """A number, as `terms` reads it."""
-        if x not in self.numbers:
-            value = None if x.lowest else self._read(x, self.values)
-            exponential = x.lowest or any(exponent for _, exponent in x.terms)
-            exponent = None if exponential else self._read(x, self.exponents)
-            self.numbers[x] = Element(self, value, exponent, closed=x)
-        return self.numbers[x]
+        return self.term(terms.of_sympy(value))
 
     def _read(self, x: Term, field: Field) -> Ratio:
         """A number in a field: what is no root of a fraction, and no power of e, is a letter."""
-        out = field.whole(0)
+        out = field.number(Fraction(0))
         for (powers, exponent), number in x.terms.items():
-            part = field.fraction(number)
+            part = field.number(number)
             if exponent:
                 part = part * self.exponential(self._read(Term(dict(exponent)), self.exponents))
             for own, power in powers:
@@ -431,106 +369,72 @@ class Fields:
             out = out + part
         return out
 
-    @property
-    def ZERO(self) -> Element:  # noqa: N802  # as in terms
-        """0."""
-        return self.term(0)
-
     # ---- functions -----------------------------------------------------------------------
 
     def exponential(self, exponent: Ratio) -> Ratio:
         """ω^r of an exponent."""
-        self.height += exponent.height + exponent.below.height
-        return Ratio(self.omega ** int(exponent.value), height=1.0)
+        self.heights.append(exponent.height + _bounds(exponent.below)[1])
+        return Ratio(self.omega ** int(exponent.value), 1.0, 1.0, NONE)
 
     def exp(self, x: Element) -> Element:
         """e^x; of −∞ it is 0."""
         if x.closed is not None:
-            return self.closed(terms.exp(x.closed))
-        return Element(self, x.exponential(terms.ONE))
+            return self.term(terms.exp(x.closed))
+        return Element(self, x.exponential)
 
     def ln(self, x: Element) -> Element:
         """The logarithm: of what is computed its exponential is known."""
         if x.closed is not None:
-            return self.closed(terms.ln(x.closed))
+            return self.term(terms.ln(x.closed))
         if x.value is None:
             raise Unknown("a logarithm of a logarithm")
         return Element(self, None, raised=x.value)
 
-    def _sigmoid(self, x: Element) -> Element:
-        return (self.term(1) + self.exp(-x)).inverse
-
-    def _gelu(self, x: Element) -> Element:
-        root = self.term(Fraction(1, 2)).power(Fraction(1, 2))
-        return x * (self.term(1) + self.function("erf", x * root)) * self.term(Fraction(1, 2))
-
     def largest(self, items: Iterable[Element]) -> Element:
         """The largest: any number, but the same of the same ones."""
-        return reduce(self._larger, items, self.closed(terms.LOWEST_TERM))
+        return reduce(self._larger, items)
 
     def _larger(self, one: Element, other: Element) -> Element:
         if one.lowest or other.lowest:
             return other if one.lowest else one
         if one.closed is not None and other.closed is not None:
-            return self.closed(terms.largest([one.closed, other.closed]))
+            return self.term(terms.largest([one.closed, other.closed]))
         both = frozenset(map(self._key, (one, other)))
         return one if len(both) == 1 else Element(self, *self._drawn(("max", both)))
+
+    def absolute(self, x: Element) -> Element:
+        """|x|: the larger of x and -x."""
+        return self.largest([x, -x])
 
     def chosen(self, difference: Element, one: Element, other: Element) -> Element:
         """The one where a difference is above 0, else the other; a letter tells it elsewhere."""
         sign = None if difference.closed is None else difference.closed.sign
         if sign is not None:
             return one if sign > 0 else other
-        above = Element(self, *self._drawn(("above", self._key(difference))))
-        return other + (one - other) * above
+        return other + (one - other) * self.function("above", difference)
 
     def equal(self, left: Element, right: Element, one: Element, other: Element) -> Element:
         """The one where both are the same, else the other."""
-        apart = left - right
-        return self.chosen(apart * apart, other, one)
-
-    def by_truth(self, which: Element, one: Element, other: Element) -> Element:
-        """One of two by what is 1 or 0; −∞ is the logarithm of 0."""
-        if one.lowest and other.lowest:
-            return one
-        if other.lowest:
-            return one + self.ln(which)
-        if one.lowest:
-            return other + self.ln(self.term(1) - which)
-        return other + (one - other) * which
+        return self.chosen((left - right) ** 2, other, one)
 
     # ---- what is the same ----------------------------------------------------------------
 
     def same(self, one: Element, other: Element) -> bool:
         """Whether two are equal, but for a chance."""
-        if one.lowest or other.lowest:
-            return one.lowest and other.lowest
-        mine, its = one.value, other.value
-        if mine is None or its is None:
-            mine, its = one.exponential(terms.ONE), other.exponential(terms.ONE)
-        difference = mine + -its
-        self.differences.append(difference)
-        return bool(difference.value == 0)
+        return self._key(one) == self._key(other)
 
     @property
     def chance(self) -> float:
-        """At most the chance that anything was taken to be equal that is not."""
-        found = sum(self._chance(one.terms, one.height) for one in self.differences)
-        if self.keys:
-            most = max(one.terms for one in self.keys), max(one.height for one in self.keys)
-            below = [one.below for one in self.keys]
-            times = max(one.terms for one in below), max(one.height for one in below)
-            each = self._chance(2 * most[0] * times[0], most[1] + times[1] + 1)
-            found += len(self.keys) ** 2 * each
-        return float(2**BITS.draws * found)
-
-    def _chance(self, count: float, height: float) -> float:
-        """The same for a difference with so many exponents and bits: the four cases above."""
-        apart = self.height + math.log2(2 * height + 2) + 1
+        """At most the chance that any two were taken to be equal that are not: the four cases."""
+        bounds = [(one.terms, one.height, *_bounds(one.below)) for one in self.compared]
+        most, high, below, low = map(max, zip(*bounds, strict=True)) if bounds else (1, 1, 1, 1)
+        count, height = 2 * most * below, high + low + 1
+        apart = sum(self.heights) + math.log2(2 * height) + 1
         degree = math.prod([*self.values.roots.values(), *self.exponents.roots.values()])
         drawn = (height + count * apart) / BITS.letters * 2.0**-BITS.letters
         norms = count * apart / 2.0 ** (BITS.exponents - 3) + height / 2.0**BITS.factor
-        return float(drawn + 2**BITS.tried * degree * norms / (BITS.exponents - 1))
+        each = drawn + 2**BITS.tried * degree * norms / (BITS.exponents - 1)
+        return float(2**BITS.draws * len(self.compared) ** 2 * each)
 
 
 def decided(hold: Callable[[Kind], None], operations: int) -> str:
@@ -556,7 +460,7 @@ def decided(hold: Callable[[Kind], None], operations: int) -> str:
             fields = Fields(squares)
             hold(fields)
         except Redraw as redrawn:
-            squares.add(redrawn.root)
+            squares.update(redrawn.args)
         except SymattnError as other:
             also = "in finite fields, too" if str(other) == why else f"in finite fields: {other}"
             raise SymattnError(f"{why}; {also}") from None

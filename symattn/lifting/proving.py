@@ -29,7 +29,7 @@ from symattn.lifting.lift import asked_of, lift, running
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.precise import Program
 from symattn.lifting.recording import Target
-from symattn.lifting.tapes import Kind, hold_same, named, near
+from symattn.lifting.tapes import Kind, by_truth, functions, hold_same, named, near
 from symattn.lifting.taping import taped
 from symattn.lifting.terms import Unknown
 from symattn.lifting.uniform import varying
@@ -352,9 +352,10 @@ class Formal(Arithmetic):
         return elementwise(self.of.exp, x)
 
     def apply(self, name: str, x: Array) -> Array:
-        if name not in self.of.FUNCTIONS:
+        known = functions(self.of)
+        if name not in known:
             raise Unknown(f"{name} has no form here")
-        return elementwise(self.of.FUNCTIONS[name], x)
+        return elementwise(known[name], x)
 
     def hidden(self, x: Array) -> Any:
         return np.asarray(elementwise(lambda one: self.of.term(one).lowest, x), dtype=bool)
@@ -366,7 +367,7 @@ class Formal(Arithmetic):
         return of_rows(self.of.largest, x)
 
     def row_sum(self, x: Array) -> Array:
-        return of_rows(lambda row: sum(row, start=self.of.ZERO), x)
+        return of_rows(lambda row: sum(row, start=self.of.term(0)), x)
 
     def add(self, a: Array, b: Array) -> Array:
         return elementwise(lambda one, other: self.of.term(one) + self.of.term(other), a, b)
@@ -377,7 +378,7 @@ class Formal(Arithmetic):
     def where(self, condition: Any, a: Any, b: Any) -> Array:
         if condition.dtype == bool:
             return super().where(condition, a, b)
-        return elementwise(lambda *x: self.of.by_truth(*map(self.of.term, x)), condition, a, b)
+        return elementwise(lambda *x: by_truth(self.of, *map(self.of.term, x)), condition, a, b)
 
     def equals(self, x: Array, number: int) -> Any:
         if number == 1 and all(one.is_truth for one in map(self.of.term, x.flat)):

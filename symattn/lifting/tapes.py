@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, Protocol, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
-import sympy
 from flint import arb
 
 from symattn.arithmetic.base import Array, elementwise
@@ -24,6 +24,9 @@ from symattn.verifying.calling import Answer
 
 #: What stands at places of what a program returns, in the shape in which they are.
 Reading: TypeAlias = Callable[[Array], Array]
+
+#: What stands for letters and numbers: the module `terms`, or `Fields` with methods so named.
+Kind: TypeAlias = Any
 
 
 def named(numbers: Mapping[str, Array]) -> dict[str, Array]:
@@ -47,35 +50,6 @@ def near(one: Array, other: Array, rounding: float = 0.0) -> Array:
     bound = max(LIMITS.near, 256 * rounding) * max(1.0, float(finite.max(initial=0)))
     with np.errstate(invalid="ignore"):
         return np.asarray((np.abs(one - other) <= bound) | (one == other))
-
-
-class Kind(Protocol):
-    """What stands for the letters and numbers of a program: terms, or elements of fields."""
-
-    @property
-    def ZERO(self) -> Any: ...  # noqa: N802  # a constant of a module
-    @property
-    def FUNCTIONS(self) -> Mapping[str, Callable[[Any], Any]]: ...  # noqa: N802
-    @property
-    def letter(self) -> Callable[[Any], Any]: ...
-    @property
-    def truth(self) -> Callable[[Any], Any]: ...
-    @property
-    def term(self) -> Callable[[Any], Any]: ...
-    @property
-    def of_sympy(self) -> Callable[[sympy.Expr], Any]: ...
-    @property
-    def exp(self) -> Callable[[Any], Any]: ...
-    @property
-    def largest(self) -> Callable[[Iterable[Any]], Any]: ...
-    @property
-    def chosen(self) -> Callable[[Any, Any, Any], Any]: ...
-    @property
-    def equal(self) -> Callable[[Any, Any, Any, Any], Any]: ...
-    @property
-    def by_truth(self) -> Callable[[Any, Any, Any], Any]: ...
-    @property
-    def same(self) -> Callable[[Any, Any], bool]: ...
 
 
 def hold_same(of: Kind, ones: Array, others: Array, what: str) -> None:
@@ -163,9 +137,43 @@ def _formal(of: Kind) -> Mapping[str, Callable[..., Any]]:
         "at least": lambda a, b, one, other: of.chosen(b - a, other, one),
         "above": lambda a, b, one, other: of.chosen(a - b, one, other),
         "equal": of.equal,
-        "true": of.by_truth,
-        **of.FUNCTIONS,
+        "true": partial(by_truth, of),
+        **functions(of),
     }
+
+
+def functions(of: Kind) -> Mapping[str, Callable[[Any], Any]]:
+    """Functions of one number, by name."""
+    one, half = of.term(1), Fraction(1, 2)
+
+    def sigmoid(x: Any) -> Any:
+        return one / (one + of.exp(-x))
+
+    return {
+        **{name: partial(of.function, name) for name in ("tanh", "cos", "sin", "erf")},
+        "exp": of.exp,
+        "ln": of.ln,
+        "abs": of.absolute,
+        "σ": sigmoid,
+        "√": lambda x: x.power(half),
+        "elu1": lambda x: of.chosen(x, x + one, of.exp(x)),
+        "max0": lambda x: of.largest([x, of.term(0)]),
+        "SiLU": lambda x: x * sigmoid(x),
+        "GELU": lambda x: (
+            x * (one + of.function("erf", x * of.term(half).power(half))) * of.term(half)
+        ),
+    }
+
+
+def by_truth(of: Kind, which: Any, one: Any, other: Any) -> Any:
+    """One of two by what is 1 or 0; −∞ is the logarithm of 0."""
+    if one.lowest and other.lowest:
+        return one
+    if other.lowest:
+        return one + of.ln(which)
+    if one.lowest:
+        return other + of.ln(of.term(1) - which)
+    return other + (one - other) * which
 
 
 #: What each operation does to floats.

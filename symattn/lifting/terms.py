@@ -437,17 +437,6 @@ def _parts(x: Term) -> Iterable[Term]:
     return (x,)
 
 
-def by_truth(which: Term, one: Term, other: Term) -> Term:
-    """One of two by what is 1 or 0; −∞ is the logarithm of 0."""
-    if one.lowest and other.lowest:
-        return one
-    if other.lowest:
-        return one + _letter_of("ln", which)
-    if one.lowest:
-        return other + _letter_of("ln", ONE - which)
-    return other + (one - other) * which
-
-
 def chosen(difference: Term, one: Term, other: Term) -> Term:
     """The one where a difference is above 0, else the other; the same for all its multiples.
 
@@ -542,33 +531,12 @@ def _rebuilt(own: Letter, by: Callable[[Letter], Term | None]) -> Term:
         return new[0].inverse
     if name == "above":
         return chosen(new[0], ONE, ZERO)
-    return FUNCTIONS[name](*new) if name in FUNCTIONS else function(name, *new)
+    return ln(*new) if name == "ln" else function(name, *new)
 
 
-def _absolute(x: Term) -> Term:
+def absolute(x: Term) -> Term:
+    """|x|: x or -x where its sign is known, else the larger."""
     return largest([x, -x]) if x.sign is None else x if x.sign > 0 else -x
-
-
-def _sigmoid(x: Term) -> Term:
-    return (ONE + exp(-x)).inverse
-
-
-#: Functions of one number, by name.
-FUNCTIONS: Mapping[str, Callable[[Term], Term]] = {
-    "exp": exp,
-    "ln": ln,
-    "√": lambda x: x.power(Fraction(1, 2)),
-    "tanh": lambda x: function("tanh", x),
-    "cos": lambda x: function("cos", x),
-    "sin": lambda x: function("sin", x),
-    "abs": _absolute,
-    "σ": _sigmoid,
-    "elu1": lambda x: chosen(x, x + ONE, exp(x)),
-    "max0": lambda x: largest([x, ZERO]),
-    "erf": lambda x: function("erf", x),
-    "SiLU": lambda x: x * _sigmoid(x),
-    "GELU": lambda x: x * (ONE + function("erf", x * _root(Fraction(1, 2), Fraction(1, 2)))) / 2,
-}
 
 
 # ---- sums ------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from symattn.lifting import comparing, fields, proving, terms
 from symattn.lifting.comparing import prove_programs
 from symattn.lifting.fields import BITS, Element, Fields, decided
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.tapes import Kind
+from symattn.lifting.tapes import Kind, functions
 from symattn.lifting.terms import Term, Unknown
 from tests.extras import package
 from tests.lifting import attentions, corpus
@@ -94,19 +94,18 @@ SAME: dict[str, Made] = {
     "e^ln": lambda of, x, y, z: (of.exp(of.ln(of.exp(x) + y) + x), (of.exp(x) + y) * of.exp(x)),
     "ln(e^x/e^y)": lambda of, x, y, z: (of.ln(of.exp(x) / of.exp(y)) + y, of.ln(of.exp(x))),
     "2 ln": lambda of, x, y, z: (of.exp(of.ln(x) * of.term(2.0)), x * x),
-    "log2": lambda of, x, y, z: (
-        of.exp(of.ln(x) / of.term(math.log(2)) * of.term(math.log(2))),
-        x,
-    ),
     "a shift": lambda of, x, y, z: (
         of.exp(x - of.largest([x, y])) / of.exp(y - of.largest([x, y])),
         of.exp(x - y),
     ),
     "its largest": lambda of, x, y, z: (of.largest([x * y, z]), of.largest([z, y * x])),
-    "a root": lambda of, x, y, z: ((x * x + y).power(Fraction(1, 2)), of.FUNCTIONS["√"](y + x * x)),
+    "a root": lambda of, x, y, z: (
+        (x * x + y).power(Fraction(1, 2)),
+        functions(of)["√"](y + x * x),
+    ),
     "x^3": lambda of, x, y, z: (x.power(Fraction(3)), x * x * x),
     "a hidden one": lambda of, x, y, z: (of.exp(x + of.term(-1e30)) + y, y),
-    "σ": lambda of, x, y, z: (of.FUNCTIONS["σ"](x), of.exp(x) / (of.exp(x) + of.term(1))),
+    "σ": lambda of, x, y, z: (functions(of)["σ"](x), of.exp(x) / (of.exp(x) + of.term(1))),
     "0.5^3": lambda of, x, y, z: (of.exp(of.term(3) * of.ln(of.term(0.5))) * x, x * of.term(0.125)),
 }
 OTHER: dict[str, Made] = {
@@ -114,9 +113,9 @@ OTHER: dict[str, Made] = {
     "x^227": lambda of, x, y, z: (x, x.power(Fraction(227))),
     "227": lambda of, x, y, z: (x, x + of.term(227.0)),
     "a Mersenne prime": lambda of, x, y, z: (x, x * of.term(2.0**31)),
-    "|x|": lambda of, x, y, z: (of.FUNCTIONS["abs"](x), x),
+    "|x|": lambda of, x, y, z: (functions(of)["abs"](x), x),
     "e^(2x)": lambda of, x, y, z: (of.exp(x), of.exp(x * of.term(math.log(2)))),
-    "√x²": lambda of, x, y, z: (of.FUNCTIONS["√"](x * x), x),
+    "√x²": lambda of, x, y, z: (functions(of)["√"](x * x), x),
     "sums": lambda of, x, y, z: (of.exp(x) + of.exp(y), of.exp(x) + of.exp(z)),
     "−√2": lambda of, x, y, z: (x * of.term(math.sqrt(2)), -x * of.term(math.sqrt(2))),
 }
@@ -142,7 +141,7 @@ def test_the_primes_of_a_field_that_is_known_would_deceive() -> None:
     ("made", "why"),
     [
         (lambda of, x: of.exp(of.exp(x)), "an exponential of what an exponential is in"),
-        (lambda of, x: of.exp(of.ln(x) * of.term(0.5)), "a root of a sum"),
+        (lambda of, x: of.exp(of.ln(x) * of.term(0.5)), "a product with a logarithm"),
         (lambda of, x: of.ln(x) * x, "a product with a logarithm"),
         (lambda of, x: x / of.ln(x), "a quotient by a logarithm"),
         (lambda of, x: of.ln(of.ln(x)), "a logarithm of a logarithm"),
@@ -193,7 +192,7 @@ def test_sums_over_one_divisor_are_bounded_as_such(of: Fields) -> None:
     mean = sum(shares[1:], start=shares[0])
     assert mean.value is not None
     assert mean.value.terms == 64
-    assert mean.value.below.terms == 64
+    assert [one.terms for one in mean.value.below] == [64]
     assert of.same(mean, of.term(1))
 
 
