@@ -21,13 +21,14 @@ from symattn.budget import Spent
 from symattn.claims.computed import Computed
 from symattn.errors import SymattnError, quote
 from symattn.isolation import Limits, Run
+from symattn.lifting.fields import decided
 from symattn.lifting.lift import asked_of, lift, running, shapes_of, square_of
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import TRIAL
 from symattn.lifting.precise import Program
-from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven, Verdict, only_at_sizes
+from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven, only_at_sizes
 from symattn.lifting.recording import Target, arguments, parameters
-from symattn.lifting.tapes import hold_terms, named, near
+from symattn.lifting.tapes import Kind, hold_same, named, near
 from symattn.lifting.taping import taped
 from symattn.verifying.calling import Answer, Call, Given, here
 from symattn.verifying.loading import Ended, there
@@ -154,19 +155,19 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven) -> Proven:
         )
     common = replace(common, agreed=not tried.rounds)
     try:
-        _hold_entries(pair, small)
+        unformed = _held(pair, small)
     except SymattnError as error:
         return replace(common, reason=str(error))
-    reason = ROUNDED if tried.rounds else ""
+    rounded = ROUNDED if tried.rounds else ""
     equality = _for_all(pair, numbers) if tried.everywhere else None
     if equality is not None:
-        why = (only_at_sizes(program, program.letters) for program in _both(pair))
-        reason = next(filter(None, why), "")
-        if not reason:
+        varies = (only_at_sizes(program, program.letters) for program in _both(pair))
+        why = next(filter(None, varies), "")
+        if not why:
             return replace(common, verdict="equal for all sizes", equality=equality)
-    chosen = {*small} - {*pair.said}
-    which: Verdict = "equal at the sizes tried" if chosen else "equal at the sizes given"
-    return replace(common, verdict=which, sizes=small, reason=reason)
+        rounded = why
+    common = replace(common, sizes=small, reason=rounded)
+    return common.at_sizes({*pair.said}, unformed)
 
 
 @dataclass(frozen=True)
@@ -408,19 +409,26 @@ def _parts(one: Answer, other: Answer) -> Iterator[tuple[Computed, Computed, str
 # ---- entries ---------------------------------------------------------------------------------
 
 
-def _hold_entries(pair: _Pair, sizes: Mapping[str, int]) -> None:
-    """Raise `SymattnError` unless each entry of both results has the same form at these sizes."""
+def _held(pair: _Pair, sizes: Mapping[str, int]) -> str:
+    """Whether each entry of both results is the same at these sizes, as `decided` says it.
+
+    Raises `SymattnError` where that is not known.
+    """
     drawn = [pair.drawn(sizes, seed) for seed in (7, 8)]
     ids = named(drawn[0])
     one, other = (
-        program.tape(program.call(ids), [program.call(numbers) for numbers in drawn])
+        program.tape(program.call(ids), [program.call(numbers) for numbers in drawn], LIMITS.taped)
         for program in _both(pair)
     )
-    ones, others = one.terms(), other.terms()
-    for mine, its, which in _parts(one.answer, other.answer):
-        if mine.numbers.shape != its.numbers.shape:
-            raise SymattnError("what was recorded has other shapes")
-        hold_terms(ones(mine.numbers), others(its.numbers), f"an entry{which}")
+
+    def hold(of: Kind) -> None:
+        ones, others = one.formal(of), other.formal(of)
+        for mine, its, which in _parts(one.answer, other.answer):
+            if mine.numbers.shape != its.numbers.shape:
+                raise SymattnError("what was recorded has other shapes")
+            hold_same(of, ones(mine.numbers), others(its.numbers), f"an entry{which}")
+
+    return decided(hold, len(one.operations) + len(other.operations))
 
 
 # ---- for all sizes ---------------------------------------------------------------------------

@@ -32,6 +32,7 @@ class Tape:
     """Operations in their order: a name, and what it is applied to, places before it or numbers."""
 
     file: str
+    most: int = LIMITS.operations
     operations: list[tuple[Any, ...]] = field(default_factory=list)
     places: dict[tuple[Any, ...], int] = field(default_factory=dict)
     #: What was refused, though the program may have gone on.
@@ -50,8 +51,8 @@ class Tape:
         said = (name, *(_said(one) for one in arguments))
         key = tuple((type(one) is int, one) for one in said)
         if key not in self.places:
-            if len(self.operations) >= LIMITS.operations:
-                raise Unsaid(f"more than {LIMITS.operations:,} operations; give smaller sizes")
+            if len(self.operations) >= self.most:
+                raise Unsaid(f"more than {self.most:,} operations; give smaller sizes")
             self.places[key] = len(self.operations)
             self.operations.append(said)
         return Taped(self, self.places[key])

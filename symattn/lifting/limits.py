@@ -14,6 +14,9 @@ class Limits:
     operations: int = 200_000
     returned: int = 100_000
     monomials: int = 50_000
+    #: Monomials that normal forms may take in all, and operations where finite fields are tried.
+    work: int = 2_000_000
+    taped: int = 4_000_000
     #: The largest whole number that a diagonal of a program may have for all sizes.
     whole: int = 8
     #: How far numbers may lie from the function's own, beside the largest of them.

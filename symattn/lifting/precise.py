@@ -42,13 +42,14 @@ class Program:
     limits: Limits
     tapes: dict[bytes, Tape] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
 
-    def tape(self, names: Call, calls: Sequence[Call]) -> Tape:
+    def tape(self, names: Call, calls: Sequence[Call], most: int = LIMITS.operations) -> Tape:
         """What it records where each number that it is given is a name, and holds in some calls.
 
-        Raises `SymattnError` where that gives other numbers than the function itself.
+        It has at `most` so many operations. Raises `SymattnError` where that gives other numbers
+        than the function itself.
         """
         booleans = [name for name, array in matrices(calls[0]).items() if array.dtype == bool]
-        asked = Taping(self.target, names, tuple(booleans))
+        asked = Taping(self.target, names, tuple(booleans), most)
         tape = Tape(json.loads(asked_of(self.run, taped, asked, self.function.name)))
         for call in calls:
             self.hold(tape, numbers_by_name(matrices(names), matrices(call)), call)

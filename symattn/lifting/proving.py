@@ -24,14 +24,14 @@ from symattn.arithmetic.base import Arithmetic, Array, elementwise, of_rows
 from symattn.budget import Spent
 from symattn.errors import SymattnError
 from symattn.isolation import Limits
-from symattn.lifting import terms
+from symattn.lifting.fields import decided
 from symattn.lifting.lift import asked_of, lift, running
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.precise import Program
 from symattn.lifting.recording import Target
-from symattn.lifting.tapes import hold_terms, named, near
+from symattn.lifting.tapes import Kind, by_truth, functions, hold_same, named, near
 from symattn.lifting.taping import taped
-from symattn.lifting.terms import Term, Unknown, term
+from symattn.lifting.terms import Unknown
 from symattn.lifting.uniform import Called, varying
 from symattn.marking.computed import ComputedMarker
 from symattn.status import Status
@@ -48,6 +48,7 @@ Verdict = Literal[
     "equal for all sizes",
     "equal at the sizes given",
     "equal at the sizes tried",
+    "equal but for a chance below 2⁻⁸⁰",
     "different",
     "undecided",
 ]
@@ -123,9 +124,24 @@ class Proven:
                     f"{self.name} is {self.attention} for all inputs {which}, {sizes} "
                     "(in real arithmetic)"
                 )
+            case "equal but for a chance below 2⁻⁸⁰":
+                return (
+                    f"{self.name} is {self.attention} for all inputs at {sizes}, but for a chance "
+                    "below 2⁻⁸⁰ (in real arithmetic)"
+                )
             case "different":
                 return f"{self.name} is not {self.attention}"
         return f"undecided: {self.reason}"
+
+    def at_sizes(self, said: Collection[str], unformed: str) -> Proven:
+        """The same as proven at its sizes, of which some were said; or why only by chance."""
+        if unformed:
+            reason = " ".join(filter(None, (f"{unformed[0].upper()}{unformed[1:]}.", self.reason)))
+            return replace(self, verdict="equal but for a chance below 2⁻⁸⁰", reason=reason)
+        chosen = {*self.sizes} - {*said}
+        return replace(
+            self, verdict="equal at the sizes tried" if chosen else "equal at the sizes given"
+        )
 
 
 def prove_program(
@@ -176,7 +192,7 @@ def _proven(
             return replace(common, reason=f"its numbers differ, by rounding it may be: {error}")
     common = replace(common, agreed=found.agrees)
     try:
-        shown = _at_sizes(program, subject, _sizes(subject, said), said)
+        shown, unformed = _at_sizes(program, subject, _sizes(subject, said), said)
     except SymattnError as error:
         nearly = "; its numbers are near, as with constants that are kept in float32"
         return replace(common, reason=f"{error}{nearly if differs else ''}")
@@ -189,9 +205,7 @@ def _proven(
             every: Verdict = "equal for all sizes"
             return replace(common, verdict=every, equality=equality, reason=reason)
         reason = varies
-    chosen = {*shown} - {*said}
-    which: Verdict = "equal at the sizes tried" if chosen else "equal at the sizes given"
-    return replace(common, verdict=which, sizes=shown, reason=reason)
+    return replace(common, sizes=shown, reason=reason).at_sizes(said, unformed)
 
 
 def _differs(program: Program, shown: Outcome) -> bool:
@@ -284,8 +298,8 @@ def _for_all(program: Program, subject: Subject) -> Equality | None:
 
 def _at_sizes(
     program: Program, subject: Subject, sizes: Mapping[str, int], said: Collection[str]
-) -> dict[str, int]:
-    """The sizes at which every number that a function returns has the form that it should have.
+) -> tuple[dict[str, int], str]:
+    """The sizes at which every number that a function returns is what it should be, by `decided`.
 
     One that cannot be run with fewer queries than keys is run with as many, where neither is said.
     """
@@ -297,7 +311,9 @@ def _at_sizes(
         return _at_these(program, subject, {**sizes, "m": sizes["n"]})
 
 
-def _at_these(program: Program, subject: Subject, sizes: Mapping[str, int]) -> dict[str, int]:
+def _at_these(
+    program: Program, subject: Subject, sizes: Mapping[str, int]
+) -> tuple[dict[str, int], str]:
     """The same at these sizes alone.
 
     Raises `SymattnError` for what has no form, another one, or a tape that gives other numbers.
@@ -314,72 +330,83 @@ def _at_these(program: Program, subject: Subject, sizes: Mapping[str, int]) -> d
     calls = [
         subject.call(derivation.evaluate(**numbers), numbers, "float64", False) for numbers in drawn
     ]
-    tape = program.tape(subject.call(evaluation, ids, "float64", False), calls)
-    given = {
-        item.letter: elementwise(
-            lambda one, named=terms.truth if item.boolean else terms.letter: named(int(one)),
-            ids[item.name],
-        )
-        for item in derivation.inputs
-    }
-    read = tape.terms()
-    for letter, places in subject.returned(tape.answer, evaluation).items():
-        name = evaluation.item(letter).name
-        true = Side(ending_with(derivation, name)).value(given, TERMS, used)
-        wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape)
-        hold_terms(read(places.numbers), wanted, f"an entry of {name}")
-    return {symbol.name: size for symbol, size in used.items()}
+    tape = program.tape(subject.call(evaluation, ids, "float64", False), calls, LIMITS.taped)
+
+    def hold(of: Kind) -> None:
+        given = {
+            item.letter: elementwise(
+                lambda one, named=of.truth if item.boolean else of.letter: named(int(one)),
+                ids[item.name],
+            )
+            for item in derivation.inputs
+        }
+        read = tape.formal(of)
+        for letter, places in subject.returned(tape.answer, evaluation).items():
+            name = evaluation.item(letter).name
+            true = Side(ending_with(derivation, name)).value(given, Formal(of), used)
+            wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape)
+            hold_same(of, read(places.numbers), wanted, f"an entry of {name}")
+
+    unformed = decided(hold, len(tape.operations))
+    return {symbol.name: size for symbol, size in used.items()}, unformed
 
 
-class Terms(Arithmetic):
-    """Terms in arrays of objects, in which an attention says what its entries are."""
+class Formal(Arithmetic):
+    """Terms, or elements of fields, in arrays of objects: what an attention says of its entries."""
 
-    name = "terms"
+    name = "formal"
 
-    def scalar(self, value: sympy.Expr) -> Term:
-        return terms.of_sympy(value)
+    def __init__(self, of: Kind) -> None:
+        self.of = of
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.name, self.of)
+
+    def scalar(self, value: sympy.Expr) -> Any:
+        return self.of.of_sympy(value)
 
     def array(self, exact: Array) -> Array:
-        def read(one: Any) -> Term:
-            return terms.of_sympy(one) if isinstance(one, sympy.Basic) else term(one)
+        def read(one: Any) -> Any:
+            return self.of.of_sympy(one) if isinstance(one, sympy.Basic) else self.of.term(one)
 
         return elementwise(read, exact)
 
     def exp(self, x: Array) -> Array:
-        return elementwise(terms.exp, x)
+        return elementwise(self.of.exp, x)
 
     def apply(self, name: str, x: Array) -> Array:
-        if name not in terms.FUNCTIONS:
+        known = functions(self.of)
+        if name not in known:
             raise Unknown(f"{name} has no form here")
-        return elementwise(terms.FUNCTIONS[name], x)
+        return elementwise(known[name], x)
 
     def hidden(self, x: Array) -> Any:
-        return np.asarray(elementwise(lambda one: term(one).lowest, x), dtype=bool)
+        return np.asarray(elementwise(lambda one: self.of.term(one).lowest, x), dtype=bool)
 
     def shift(self, x: Array) -> Array:
         return x
 
     def row_max(self, x: Array) -> Array:
-        return of_rows(terms.largest, x)
+        return of_rows(self.of.largest, x)
 
     def row_sum(self, x: Array) -> Array:
-        return of_rows(lambda row: sum(row, start=terms.ZERO), x)
+        return of_rows(lambda row: sum(row, start=self.of.term(0)), x)
 
     def add(self, a: Array, b: Array) -> Array:
-        return elementwise(lambda one, other: term(one) + term(other), a, b)
+        return elementwise(lambda one, other: self.of.term(one) + self.of.term(other), a, b)
 
     def vanishing(self, x: Array) -> Any:
-        return np.asarray(elementwise(lambda one: term(one).number == 0, x), dtype=bool)
+        return np.asarray(elementwise(lambda one: self.of.term(one).number == 0, x), dtype=bool)
 
     def where(self, condition: Any, a: Any, b: Any) -> Array:
         if condition.dtype == bool:
             return super().where(condition, a, b)
-        return elementwise(lambda *x: terms.by_truth(*map(term, x)), condition, a, b)
+        return elementwise(lambda *x: by_truth(self.of, *map(self.of.term, x)), condition, a, b)
 
     def equals(self, x: Array, number: int) -> Any:
-        if number == 1 and all(one.is_truth for one in map(term, x.flat)):
+        if number == 1 and all(one.is_truth for one in map(self.of.term, x.flat)):
             return x
-        return np.asarray(elementwise(lambda one: term(one).number == number, x), dtype=bool)
-
-
-TERMS = Terms()
+        return np.asarray(
+            elementwise(lambda one: self.of.term(one).number == number, x), dtype=bool
+        )

@@ -11,6 +11,10 @@ from symattn.lifting.proving import Difference, Proven
 from symattn.printable import printable
 from symattn.verifying.report import verification_data, verification_document
 
+_BY_CHANCE = (
+    "Each entry of both is the same for random elements of two finite fields. Entries that differ "
+    "would be so with a chance below 2⁻⁸⁰, whatever the function; this is no proof."
+)
 _REAL = (
     "Real numbers are meant: what rounding, overflow and other dtypes do is not in this proof "
     "(symattn verify tries that). A number that is added to scores and is at most -10000 stands "
@@ -40,6 +44,8 @@ def _blocks(found: Proven) -> Iterator[b.Block]:
         if found.agreed:
             yield b.Paragraph(("Its numbers agree on all ordinary inputs that were tried.",))
         return
+    elif found.verdict == "equal but for a chance below 2⁻⁸⁰":
+        yield b.Paragraph((_BY_CHANCE,))
     else:
         yield b.Paragraph(("Each entry of both has the same form in the letters of its inputs.",))
     if found.verdict == "equal at the sizes tried":

@@ -1,4 +1,4 @@
-"""What a program has recorded, read elsewhere: as numbers, as balls, or as terms.
+"""What a program has recorded, read elsewhere: as numbers, balls, terms or elements of fields.
 
 Each number that a program is given has a name (`named`), by which its tape asks for it.
 """
@@ -6,8 +6,10 @@ Each number that a program is given has a name (`named`), by which its tape asks
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,13 +18,15 @@ from flint import arb
 from symattn.arithmetic.base import Array, elementwise
 from symattn.claims.computed import computed
 from symattn.errors import SymattnError, Undecided
-from symattn.lifting import terms
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.terms import Term, Unknown, term
+from symattn.lifting.terms import Unknown
 from symattn.verifying.calling import Answer
 
 #: What stands at places of what a program returns, in the shape in which they are.
 Reading: TypeAlias = Callable[[Array], Array]
+
+#: What stands for letters and numbers: the module `terms`, or `Fields` with methods so named.
+Kind: TypeAlias = Any
 
 
 def named(numbers: Mapping[str, Array]) -> dict[str, Array]:
@@ -48,10 +52,10 @@ def near(one: Array, other: Array, rounding: float = 0.0) -> Array:
         return np.asarray((np.abs(one - other) <= bound) | (one == other))
 
 
-def hold_terms(ones: Array, others: Array, what: str) -> None:
-    """Raise `SymattnError` unless each of some terms has the form of its counterpart."""
+def hold_same(of: Kind, ones: Array, others: Array, what: str) -> None:
+    """Raise `SymattnError` unless each of some numbers is the same as its counterpart."""
     pairs = zip(ones.flat, others.flat, strict=True)
-    if not all(term(one).equals_either_way(term(other)) for one, other in pairs):
+    if not all(of.same(of.term(one), of.term(other)) for one, other in pairs):
         raise SymattnError(f"no proof was found: {what} has another form")
 
 
@@ -72,21 +76,26 @@ class Tape:
             parts.append((str(name), computed(places, name or "what it returns")))
         self.answer = Answer(None, "", said["form"], tuple(parts))
 
-    def terms(self) -> Reading:
-        """What stands at places of what is returned, as terms."""
-        return self._read(terms.letter, term, _TERMS)
+    def formal(self, of: Kind) -> Reading:
+        """What stands at places of what is returned, as terms or as elements of fields."""
+        return self._read(of.letter, of.truth, of.term, _formal(of))
 
     def floats(self, given: Mapping[int, float]) -> Reading:
         """The same as floats."""
-        return self._read(given.__getitem__, float, _FLOATS)
+        return self._read(given.__getitem__, given.__getitem__, float, _FLOATS)
 
     def enclosed(self, given: Mapping[int, float]) -> Reading:
         """The same as balls, which contain the numbers of real arithmetic."""
-        return self._read(lambda name: arb(given[name]), arb, _BALLS)
+
+        def ball(name: int) -> arb:
+            return arb(given[name])
+
+        return self._read(ball, ball, arb, _BALLS)
 
     def _read(
         self,
         letter: Callable[[int], Any],
+        truth: Callable[[int], Any],
         number: Callable[[float], Any],
         table: Mapping[str, Callable[..., Any]],
     ) -> Reading:
@@ -99,8 +108,7 @@ class Tape:
             if name == "letter":
                 values.append(letter(int(arguments[0])))
             elif name == "truth":
-                own = letter(int(arguments[0]))
-                values.append(terms.truth(int(arguments[0])) if own.__class__ is Term else own)
+                values.append(truth(int(arguments[0])))
             elif name == "pow":
                 values.append(table["pow"](value(arguments[0]), arguments[1]))
             elif name in table:
@@ -110,33 +118,67 @@ class Tape:
         return lambda places: elementwise(lambda place: value(self.returned[int(place)]), places)
 
 
-def _power(x: Term, exponent: float) -> Term:
-    return x.power(Fraction(exponent).limit_denominator(64))
+def _exponent(value: float) -> Fraction:
+    """The quotient that an exponent is. Raises `Unknown` for none of small numbers."""
+    found = Fraction(value).limit_denominator(64)
+    if float(found) != value:
+        raise Unknown(f"a power of {value:g}; quotients of small numbers have a form")
+    return found
 
 
-def _equal(left: Term, right: Term, one: Term, other: Term) -> Term:
-    """A choice by a difference that is 0: known where its sign is; a letter else."""
-    sign = (left - right).sign
-    if sign is not None:
-        return other if sign else one
-    return terms.function("equal", left - right, one, other)
+def _formal(of: Kind) -> Mapping[str, Callable[..., Any]]:
+    """What each operation of a tape does to terms, or to elements of fields."""
+    return {
+        "add": operator.add,
+        "sub": operator.sub,
+        "mul": operator.mul,
+        "div": operator.truediv,
+        "pow": lambda x, exponent: x.power(_exponent(exponent)),
+        "max": lambda a, b: of.largest([a, b]),
+        "min": lambda a, b: -of.largest([-a, -b]),
+        "at least": lambda a, b, one, other: of.chosen(b - a, other, one),
+        "above": lambda a, b, one, other: of.chosen(a - b, one, other),
+        "equal": of.equal,
+        "true": partial(by_truth, of),
+        **functions(of),
+    }
 
 
-#: What each operation of a tape does to terms, and to floats.
-_TERMS: Mapping[str, Callable[..., Term]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "pow": _power,
-    "max": lambda a, b: terms.largest([a, b]),
-    "min": lambda a, b: -terms.largest([-a, -b]),
-    "at least": lambda a, b, one, other: terms.chosen(b - a, other, one),
-    "above": lambda a, b, one, other: terms.chosen(a - b, one, other),
-    "equal": _equal,
-    "true": terms.by_truth,
-    **terms.FUNCTIONS,
-}
+def functions(of: Kind) -> Mapping[str, Callable[[Any], Any]]:
+    """Functions of one number, by name."""
+    one, half = of.term(1), Fraction(1, 2)
+
+    def sigmoid(x: Any) -> Any:
+        return one / (one + of.exp(-x))
+
+    return {
+        **{name: partial(of.function, name) for name in ("tanh", "cos", "sin", "erf")},
+        "exp": of.exp,
+        "ln": of.ln,
+        "abs": of.absolute,
+        "σ": sigmoid,
+        "√": lambda x: x.power(half),
+        "elu1": lambda x: of.chosen(x, x + one, of.exp(x)),
+        "max0": lambda x: of.largest([x, of.term(0)]),
+        "SiLU": lambda x: x * sigmoid(x),
+        "GELU": lambda x: (
+            x * (one + of.function("erf", x * of.term(half).power(half))) * of.term(half)
+        ),
+    }
+
+
+def by_truth(of: Kind, which: Any, one: Any, other: Any) -> Any:
+    """One of two by what is 1 or 0; −∞ is the logarithm of 0."""
+    if one.lowest and other.lowest:
+        return one
+    if other.lowest:
+        return one + of.ln(which)
+    if one.lowest:
+        return other + of.ln(of.term(1) - which)
+    return other + (one - other) * which
+
+
+#: What each operation does to floats.
 _FLOATS: Mapping[str, Callable[..., float]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,

@@ -32,12 +32,14 @@ class Taping:
     call: Call
     #: The matrices whose entries are true or false.
     booleans: tuple[str, ...] = ()
+    #: How many operations there may be.
+    most: int = LIMITS.operations
 
 
 def taped(asked: Taping) -> bytes:
     """The tape of a call: its operations, and what is returned, as places on it or numbers."""
     function = function_of(asked.target)
-    tape = Tape(file_of(function))
+    tape = Tape(file_of(function), asked.most)
     made = [_made(each, tape, asked) for each in asked.call.given]
     pairs = list(zip(asked.call.given, made, strict=True))
     args = [value for each, value in pairs if each.by_position]

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import sympy
 
-from symattn.budget import foresee
+from symattn.budget import foresee, spend
 from symattn.errors import SymattnError
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST
@@ -287,13 +287,27 @@ def truth(name: Any) -> Term:
     return _letter_of("truth", name)
 
 
+#: Functions of which f(−x) = −f(x).
+_ODD = frozenset(["tanh", "sin", "erf"])
+
+
 def function(name: str, *arguments: Term) -> Term:
     """A function of which no more is known than its arguments; of numbers it is one."""
     known = _OF_NUMBERS.get(name)
     value = None if known is None or len(arguments) != 1 else arguments[0].value
     if known is not None and value is not None:
         return of_float(known(value))
+    if name in _ODD and _is_turned(arguments[0]):
+        return -_letter_of(name, -arguments[0])
     return _letter_of(name, *arguments)
+
+
+def _is_turned(x: Term) -> bool:
+    """Of x and −x, whether the other one is taken: always the same."""
+    if x.lowest or not x.terms:
+        return False
+    _, number = min(x.terms.items(), key=lambda item: hash(item[0]))
+    return number < 0
 
 
 def term(value: Any) -> Term:
@@ -466,17 +480,6 @@ def _parts(x: Term) -> Iterable[Term]:
     return (x,)
 
 
-def by_truth(which: Term, one: Term, other: Term) -> Term:
-    """One of two by what is 1 or 0; −∞ is the logarithm of 0."""
-    if one.lowest and other.lowest:
-        return one
-    if other.lowest:
-        return one + _letter_of("ln", which)
-    if one.lowest:
-        return other + _letter_of("ln", ONE - which)
-    return other + (one - other) * which
-
-
 def chosen(difference: Term, one: Term, other: Term) -> Term:
     """The one where a difference is above 0, else the other; the same for all its multiples.
 
@@ -494,6 +497,19 @@ def chosen(difference: Term, one: Term, other: Term) -> Term:
     if number < 0 and _at_zero(one - other, monomial, len(difference.terms)) == ZERO:
         one, other, scaled = other, one, -scaled
     return other + (one - other) * _letter_of("above", scaled)
+
+
+def equal(left: Term, right: Term, one: Term, other: Term) -> Term:
+    """A choice by a difference that is 0: known where its sign is; a letter else."""
+    sign = (left - right).sign
+    if sign is not None:
+        return other if sign else one
+    return function("equal", left - right, one, other)
+
+
+def same(one: Term, other: Term) -> bool:
+    """Whether two are the same, either way that comparisons go; if not, nothing is said."""
+    return one.equals_either_way(other)
 
 
 def _given_above(x: Term, difference: Term) -> Term:
@@ -558,51 +574,19 @@ def _rebuilt(own: Letter, by: Callable[[Letter], Term | None]) -> Term:
         return new[0].inverse
     if name == "above":
         return chosen(new[0], ONE, ZERO)
-    return FUNCTIONS[name](*new) if name in FUNCTIONS else function(name, *new)
+    return ln(*new) if name == "ln" else function(name, *new)
 
 
-def _odd(name: str) -> Callable[[Term], Term]:
-    """A function of which f(−x) = −f(x): of x and −x always the same one is taken."""
-
-    def of(x: Term) -> Term:
-        if x.lowest or not x.terms:
-            return function(name, x)
-        _, number = min(x.terms.items(), key=lambda item: hash(item[0]))
-        return -function(name, -x) if number < 0 else function(name, x)
-
-    return of
-
-
-def _absolute(x: Term) -> Term:
+def absolute(x: Term) -> Term:
+    """|x|: x or -x where its sign is known, else the larger."""
     return largest([x, -x]) if x.sign is None else x if x.sign > 0 else -x
-
-
-def _sigmoid(x: Term) -> Term:
-    return (ONE + exp(-x)).inverse
-
-
-#: Functions of one number, by name.
-FUNCTIONS: Mapping[str, Callable[[Term], Term]] = {
-    "exp": exp,
-    "ln": ln,
-    "√": lambda x: x.power(Fraction(1, 2)),
-    "tanh": _odd("tanh"),
-    "cos": lambda x: function("cos", x),
-    "sin": _odd("sin"),
-    "abs": _absolute,
-    "σ": _sigmoid,
-    "elu1": lambda x: chosen(x, x + ONE, exp(x)),
-    "max0": lambda x: largest([x, ZERO]),
-    "erf": _odd("erf"),
-    "SiLU": lambda x: x * _sigmoid(x),
-    "GELU": lambda x: x * (ONE + _odd("erf")(x * _root(Fraction(1, 2), Fraction(1, 2)))) / 2,
-}
 
 
 # ---- sums ------------------------------------------------------------------------------------
 
 
 def _plus(one: Sum, other: Sum) -> Sum:
+    spend(len(one) + len(other))
     out = dict(one)
     for monomial, coefficient in other.items():
         added = out.get(monomial, 0) + coefficient
@@ -615,6 +599,7 @@ def _plus(one: Sum, other: Sum) -> Sum:
 
 def _times(one: Sum, other: Sum) -> Sum:
     foresee(len(one) * len(other))
+    spend(len(one) * len(other))
     out: dict[Monomial, Fraction] = {}
     for first, a in one.items():
         for second, b in other.items():

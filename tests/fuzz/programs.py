@@ -15,6 +15,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -79,9 +80,9 @@ def rewritten(code: str, changes: Sequence[tuple[str, str]], draw: random.Random
     return code
 
 
-def made(name: str, code: str) -> Callable[..., Any]:
-    """The function of this name that code defines, among the others; its source can be read."""
-    space: dict[str, Any] = {**vars(attentions)}
+def made(name: str, code: str, among: ModuleType = attentions) -> Callable[..., Any]:
+    """The function of this name that code defines, among others; its source can be read."""
+    space: dict[str, Any] = {**vars(attentions), **vars(among)}
     file = f"<{name} {hash(code)}>"
     linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
     exec(compile(code, file, "exec"), space)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+import numpy as np
 import pytest
 
 from tests.extras import package
-from tests.fuzz import guarded, programs_paired
+from tests.fuzz import families, guarded, programs_by_chance, programs_paired
 from tests.fuzz.programs import FUNCTIONS, is_right, tried
 from tests.lifting import attentions
 
@@ -33,6 +36,22 @@ def test_nothing_is_said_falsely_of_pairs() -> None:
     found, false = programs_paired.tried(6, 3)
     assert false == []
     assert sum(found.values()) == 6
+
+
+def test_balls_tell_families_apart() -> None:
+    numbers = {name: np.random.default_rng(1).normal(size=(4, 4)) for name in "QKV"}
+    tapes = [programs_by_chance.tape(each[0], numbers) for each in families.FAMILIES]
+    other = programs_by_chance.tape(families.in_blocks, numbers)
+    assert programs_by_chance.by_balls(tapes[0], other, numbers)
+    for one, two in pairwise(tapes):
+        assert programs_by_chance.by_balls(one, two, numbers) is False
+
+
+def test_nothing_is_said_falsely_by_fields_alone() -> None:
+    found, false = programs_by_chance.tried(40, 4)
+    assert false == []
+    assert found[True, "equal"] >= 9 * found[True, "not known"]
+    assert found[False, "not known"] >= 20
 
 
 def test_no_program_that_changes_with_many_tokens_is_proven_for_all_sizes() -> None:

@@ -135,9 +135,9 @@ def test_arguments_are_mapped_and_unknown_sizes_refused() -> None:
     found = run("prove", target, "scaled-dot-product", *mapped, "--size", "w=3")
     assert (found.exit_code, "--size w: the sizes are" in found.stderr) == (2, True)
     other = f"{ROOT / 'tests/lifting'}/programs.py:attention"
-    mapped = ("--map", "left=Q,right=K,content=V")
+    paired = ("--map", "left=Q,right=K,content=V")
     shapes = ("--shape", "left=n,d", "--shape", "right=m,d", "--shape", "content=m,e")
-    assert run("prove", target, other, *mapped, *shapes).exit_code == 0
+    assert run("prove", target, other, *paired, *shapes).exit_code == 0
     assert run("prove", target, other, "--map", "lft=Q").exit_code == 2
 
 
