@@ -191,13 +191,17 @@ class Values(Matrices):
 
         Of steps that are made by rows no more than its row is computed.
         """
+        if ("value", letter, EXACT.key) in self._computed:
+            return self.abbreviated(letter)[place]
         *lead, row, column = place
-        value: sympy.Expr = self._exact_row(letter, row)[(*lead, 0, column)]
+        # apart, so that which entries were asked for does not change how matrices are written
+        apart = self._computed.of(("by rows",), lambda: self._at(self.given))
+        value: sympy.Expr = apart._exact_row(letter, row)[(*lead, 0, column)]
         return value
 
     def _exact_row(self, letter: str, row: int) -> Array:
         step = self._steps.get(letter)
-        if step is None or ("value", letter, EXACT.key) in self._computed:
+        if step is None:
             return self.abbreviated(letter)[..., [row], :]
         needed, program = self.known(("rows", letter), lambda: self._program_of_rows(step))
 
