@@ -156,7 +156,7 @@ def _sign(value: sympy.Expr) -> int | None:
     value = value.xreplace(functions)
     if _multiplied_out(value) > _MOST_TERMS:
         return None
-    above, below = sympy.fraction(sympy.together(value))
+    above, below = _fraction(value)
     meant = {letter: function for function, letter in functions.items()}
     terms = _by_exponential(above, meant)
     if all(coefficient == 0 for coefficient in terms.values()):
@@ -167,6 +167,14 @@ def _sign(value: sympy.Expr) -> int | None:
         return None
     one, other = (_by_balls(part, BITS[:3]) for part in (left, below))
     return None if one is None or other is None else one * other
+
+
+def _fraction(value: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+    """The value over one denominator, which is 1 where nothing is divided by more than a number."""
+    if not any(power.exp.could_extract_minus_sign() for power in value.atoms(sympy.Pow)):
+        return value, sympy.S.One
+    above, below = sympy.fraction(sympy.together(value))
+    return above, below
 
 
 def _is_real_power(function: sympy.Expr) -> bool:
@@ -212,6 +220,9 @@ def _by_exponential(
                 exponent += power * function.args[0]
             elif base is sympy.S.Exp1:
                 exponent += power
+            elif isinstance(function, sympy.sin) and power.is_Integer and power > 1:
+                square = 1 - sympy.cos(*function.args) ** 2
+                coefficient *= base ** (power % 2) * square ** (power // 2)
             else:
                 coefficient *= factor
         exponent = _expanded(exponent)
