@@ -269,8 +269,12 @@ def _dot(row: list[_Quotient], column: list[_Quotient]) -> sympy.Expr:
     for (n1, number1, below1), (n2, number2, below2) in zip(row, column, strict=True):
         if n1 is sympy.S.Zero or n2 is sympy.S.Zero:
             continue
-        over.setdefault(below1 * below2, []).append(n1 * n2 / (number1 * number2))
-    return total([total(parts) / below for below, parts in over.items()])
+        over.setdefault(below1 * below2, []).append(_over(n1 * n2, number1 * number2))
+    return total([_over(total(parts), below) for below, parts in over.items()])
+
+
+def _over(above: sympy.Expr, below: sympy.Expr) -> sympy.Expr:
+    return above if below is sympy.S.One else above / below  # SymPy is slow to divide by 1
 
 
 def _is_rational(x: Array) -> bool:
