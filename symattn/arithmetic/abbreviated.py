@@ -8,7 +8,6 @@ abbreviations each step's value is as long as the step's own formula.
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from itertools import islice
 
 import flint
 import sympy
@@ -122,7 +121,11 @@ def _sign(value: sympy.Expr) -> int | None:
 
 
 def _is_short(value: sympy.Expr) -> bool:
-    return sum(1 for _ in islice(sympy.preorder_traversal(value), _SHORT + 1)) <= _SHORT
+    seen, waiting = 0, [value]
+    while waiting and seen <= _SHORT:
+        seen += 1
+        waiting.extend(waiting.pop().args)
+    return seen <= _SHORT
 
 
 def opened(value: sympy.Expr) -> sympy.Expr:

@@ -281,27 +281,31 @@ def elementwise(function: Callable[..., Ground], *arrays: Array) -> Array:
 
 def rowwise(function: Callable[[Array], Iterable[Ground]], x: Array) -> Array:
     """What a function makes of every row, as many numbers, as an object array."""
-
-    def made(row: Array) -> Array:
-        return filled(row.shape, [*function(row)])
-
-    return np.asarray(np.vectorize(made, otypes=[object], signature="(n)->(n)")(x))
+    places = np.ndindex(x.shape[:-1])
+    return filled(x.shape, [entry for place in places for entry in function(x[place])])
 
 
 def of_rows(function: Callable[[Array], Ground], x: Array) -> Array:
     """The number that a function makes of every row, kept as an axis of length 1."""
-    numbers = np.vectorize(function, otypes=[object], signature="(n)->()")(x)
-    return np.asarray(numbers, dtype=object)[..., None]
+    return filled((*x.shape[:-1], 1), [function(x[place]) for place in np.ndindex(x.shape[:-1])])
 
 
 def inverted(x: Array, inverse: Callable[[Array], Array]) -> Array:
     """The inverse of each matrix over leading axes."""
     foresee(x.shape[-1] ** 3)
-    return np.asarray(np.vectorize(inverse, otypes=[object], signature="(i,i)->(i,i)")(x))
+    out = np.empty(x.shape, dtype=object)
+    for place in np.ndindex(x.shape[:-2]):
+        out[place] = inverse(x[place])
+    return out
 
 
 def stacked(a: Array, b: Array, product: Callable[[Array, Array], Array]) -> Array:
     """A product of two matrices applied over broadcast leading axes."""
     foresee(a.shape[-2] * a.shape[-1] * b.shape[-1])
-    along = np.vectorize(product, otypes=[object], signature="(i,j),(j,k)->(i,k)")
-    return np.asarray(along(a, b))
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    left = np.broadcast_to(a, (*lead, *a.shape[-2:]))
+    right = np.broadcast_to(b, (*lead, *b.shape[-2:]))
+    out = np.empty((*lead, a.shape[-2], b.shape[-1]), dtype=object)
+    for place in np.ndindex(lead):
+        out[place] = product(left[place], right[place])
+    return out

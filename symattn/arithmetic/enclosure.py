@@ -70,6 +70,8 @@ def ball(value: sympy.Expr) -> arb:
     symbol, for instance).
     """
     match value:
+        case sympy.Integer():
+            return arb(int(value.p))
         case sympy.Rational():
             return arb(in_flint(value))
         case sympy.Float():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cmp_to_key
+from typing import TypeAlias
 
 import flint
 import numpy as np
@@ -248,18 +249,32 @@ def _product(a: Array, b: Array) -> Array:
         out = _fmpq_mat(a) * _fmpq_mat(b)
         entries = [*map(in_sympy, out.entries())]
         return filled((a.shape[0], b.shape[1]), entries)
-    left = [[sympy.fraction(x) for x in line] for line in a]
-    right = [[sympy.fraction(x) for x in line] for line in b.T]
+    left = [[*map(_quotient, line)] for line in a]
+    right = [[*map(_quotient, line)] for line in b.T]
     return filled((len(left), len(right)), [_dot(row, column) for row in left for column in right])
 
 
-def _dot(row: list[sympy.Expr], column: list[sympy.Expr]) -> sympy.Expr:
+#: A number as n/(q d): a numerator, a rational number, and the rest of the denominator.
+_Quotient: TypeAlias = tuple[sympy.Expr, sympy.Rational, sympy.Expr]
+
+
+def _quotient(value: sympy.Expr) -> _Quotient:
+    above, below = sympy.fraction(value)
+    return above, *below.as_coeff_Mul()
+
+
+def _dot(row: list[_Quotient], column: list[_Quotient]) -> sympy.Expr:
     """Σ (n₁/d₁)(n₂/d₂) with the numerators over equal denominators added first."""
     over: dict[sympy.Expr, list[sympy.Expr]] = {}
-    for (n1, d1), (n2, d2) in zip(row, column, strict=True):
-        (number1, below1), (number2, below2) = d1.as_coeff_Mul(), d2.as_coeff_Mul()
-        over.setdefault(below1 * below2, []).append(n1 * n2 / (number1 * number2))
-    return total([total(parts) / below for below, parts in over.items()])
+    for (n1, number1, below1), (n2, number2, below2) in zip(row, column, strict=True):
+        if n1 is sympy.S.Zero or n2 is sympy.S.Zero:
+            continue
+        over.setdefault(below1 * below2, []).append(_over(n1 * n2, number1 * number2))
+    return total([_over(total(parts), below) for below, parts in over.items()])
+
+
+def _over(above: sympy.Expr, below: sympy.Expr) -> sympy.Expr:
+    return above if below is sympy.S.One else above / below  # SymPy is slow to divide by 1
 
 
 def _is_rational(x: Array) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 
@@ -19,7 +20,7 @@ import sympy
 
 from symattn.arithmetic.abbreviated import Abbreviation, opened
 from symattn.arithmetic.enclosure import BITS, ball, precision
-from symattn.errors import Undecided, quote
+from symattn.errors import SymattnError, Undecided, quote
 
 #: Numbers that would have more terms over one denominator are not multiplied out, and those with
 #: more nodes not taken apart any further.
@@ -58,10 +59,8 @@ def _orders(a: sympy.Expr, b: sympy.Expr) -> Iterator[int | None]:
     """What each way of telling two numbers apart says, the cheapest first; None of what is open."""
     yield _by_balls(a - b, BITS[:1])
     yield sign(a - b, deep=False)
-    yield _by_balls(a - b, BITS[1:3])
     yield _by_arguments(a, b)
     yield sign(a - b)
-    yield _by_balls(a - b, BITS[3:5])
 
 
 def _by_balls(value: sympy.Expr, precisions: tuple[int, ...]) -> int | None:
@@ -103,16 +102,23 @@ def equals(value: sympy.Expr, number: sympy.Rational) -> bool | None:
 
 @lru_cache(maxsize=1024)
 def sign(value: sympy.Expr, deep: bool = True) -> int | None:
-    """The sign of an exact number by algebra, None if unknown.
+    """The sign of an exact number by balls of many bits or by algebra, None if unknown.
 
     Names stand for themselves first; with `deep` they are opened, one layer after the other. A
     matrix repeats numbers, and a document shows each in several places: they are kept.
     """
-    for form in _forms(value) if deep else (value,):
-        found = _sign(form)
-        if found is not None:
-            return found
-    return None
+    return next((found for found in _signs(value, deep) if found is not None), None)
+
+
+def _signs(value: sympy.Expr, deep: bool) -> Iterator[int | None]:
+    """What each way of finding a sign says, the cheapest first; None of what is open."""
+    if deep:
+        yield sign(value, deep=False)
+        yield from map(_sign, islice(_forms(value), 1, None))
+        return
+    with suppress(SymattnError):  # it has symbols, which may go where it is multiplied out
+        yield _by_balls(value, BITS[2:5])  # of one number, which is far quicker than algebra
+    yield _sign(value)
 
 
 def _forms(value: sympy.Expr) -> Iterator[sympy.Expr]:
@@ -150,7 +156,7 @@ def _sign(value: sympy.Expr) -> int | None:
     value = value.xreplace(functions)
     if _multiplied_out(value) > _MOST_TERMS:
         return None
-    above, below = sympy.fraction(sympy.together(value))
+    above, below = _fraction(value)
     meant = {letter: function for function, letter in functions.items()}
     terms = _by_exponential(above, meant)
     if all(coefficient == 0 for coefficient in terms.values()):
@@ -161,6 +167,14 @@ def _sign(value: sympy.Expr) -> int | None:
         return None
     one, other = (_by_balls(part, BITS[:3]) for part in (left, below))
     return None if one is None or other is None else one * other
+
+
+def _fraction(value: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+    """The value over one denominator, which is 1 where nothing is divided by more than a number."""
+    if not any(power.exp.could_extract_minus_sign() for power in value.atoms(sympy.Pow)):
+        return value, sympy.S.One
+    above, below = sympy.fraction(sympy.together(value))
+    return above, below
 
 
 def _is_real_power(function: sympy.Expr) -> bool:
@@ -206,6 +220,9 @@ def _by_exponential(
                 exponent += power * function.args[0]
             elif base is sympy.S.Exp1:
                 exponent += power
+            elif isinstance(function, sympy.sin) and power.is_Integer and power > 1:
+                square = 1 - sympy.cos(*function.args) ** 2
+                coefficient *= base ** (power % 2) * square ** (power // 2)
             else:
                 coefficient *= factor
         exponent = _expanded(exponent)

@@ -66,7 +66,7 @@ class Quantity:
         if isinstance(value, sympy.Rational):
             return 0 if value == number else 1 if value > number else -1
         try:
-            return sign(value - number, deep)
+            return sign(value - number, deep=deep)
         except SymattnError:  # it has symbols, or a part that cannot be enclosed
             return None
 

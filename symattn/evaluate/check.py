@@ -164,10 +164,11 @@ def compare(name: str, array: Array, true: Array, allowed: Array, after: bool = 
     """
     if array.shape != true.shape:
         return StepCheck(name, array.shape, math.inf, math.inf, (), 0.0, False)
-    found = [*map(distance, array.ravel().tolist(), true.flat, allowed.flat)]
-    errors, most, inside = zip(*found, strict=True)
+    numbers = [*map(float, array.ravel().tolist())]
+    errors = [*map(_error, numbers, true.flat)]
     largest = max(errors)
     worst = errors.index(largest)
+    inside = map(_lies, numbers, true.flat, allowed.flat)
     failed = [k for k, is_inside in enumerate(inside) if not is_inside]
     places = [tuple(map(int, np.unravel_index(k, array.shape))) for k in (worst, *failed[:1])]
     return StepCheck(
@@ -176,7 +177,7 @@ def compare(name: str, array: Array, true: Array, allowed: Array, after: bool = 
         largest,
         _ulps(largest, true.flat[worst], array.dtype),
         places[0],
-        most[worst],
+        _most(numbers[worst], true.flat[worst], allowed.flat[worst]),
         not failed,
         places[1] if failed else None,
         bool(failed) and (after or all(beyond(array.flat[k], true.flat[k]) for k in failed)),
@@ -196,17 +197,30 @@ def distance(number: float, true: arb, allowed: arb) -> tuple[float, float, bool
     and shows nothing.
     """
     value = float(number)
+    return _error(value, true), _most(value, true, allowed), _lies(value, true, allowed)
+
+
+def _error(value: float, true: arb) -> float:
     if is_minus_infinity(true):
-        is_too = value == -math.inf
-        return (0.0 if is_too else math.inf), 0.0, is_too
+        return 0.0 if value == -math.inf else math.inf
     if not math.isfinite(value):
-        return math.inf, _upper(allowed.rad()), False
+        return math.inf
     point = arb(value)
-    error = 0.0 if true.contains(point) else _upper(point - true)
-    if not allowed.is_finite():
-        return error, math.inf, False
-    most = _upper(allowed.rad() + abs(allowed.mid() - true))
-    return error, most, bool(allowed.contains(point))
+    return 0.0 if true.contains(point) else _upper(point - true)
+
+
+def _most(value: float, true: arb, allowed: arb) -> float:
+    if is_minus_infinity(true):
+        return 0.0
+    if not math.isfinite(value):
+        return _upper(allowed.rad())
+    return _upper(allowed.rad() + abs(allowed.mid() - true)) if allowed.is_finite() else math.inf
+
+
+def _lies(value: float, true: arb, allowed: arb) -> bool:
+    if is_minus_infinity(true):
+        return value == -math.inf
+    return math.isfinite(value) and allowed.is_finite() and allowed.contains(arb(value))
 
 
 def _upper(x: arb) -> float:

@@ -18,6 +18,7 @@ from symattn.arithmetic.enclosure import ball, is_minus_infinity, precision
 from symattn.arithmetic.exact import EXACT
 from symattn.arithmetic.functions import FUNCTIONS
 from symattn.arithmetic.quantity import Quantity
+from symattn.evaluate.matrices import Place
 from symattn.evaluate.values import Values
 from symattn.evaluate.walk import program_of
 from symattn.nodes import rule as r
@@ -84,9 +85,13 @@ class Numbers:
             matrix = value(entry.letter)
         else:
             matrix = program_of(entry.matrix, self.evaluation.sizes)(value, arithmetic)
+        return matrix[self.place(entry)]
+
+    def place(self, entry: r.Entry) -> Place:
+        """Where an entry stands in its matrix, of which the reader may see the transpose."""
         *head, row, column = entry.place
         cell = (column, row) if self.notation.convention == "columns" else (row, column)
-        return matrix[(*head, *cell)]
+        return (*head, *cell)
 
     def vanishes(self, part: Rule) -> bool:
         """Whether a part is exactly 0, as a sum of e^(−∞) is."""
@@ -145,6 +150,8 @@ class _Exact(_Parts):
     """Exact values."""
 
     def entry(self, entry: r.Entry) -> sympy.Expr:
+        if entry.letter:
+            return self.evaluation.exact_entry(entry.letter, self.numbers.place(entry))
         return self.numbers.entry(entry, self.evaluation.abbreviated, EXACT)
 
     def number(self, value: sympy.Expr) -> sympy.Expr:

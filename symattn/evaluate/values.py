@@ -24,10 +24,12 @@ from symattn.evaluate import fusing
 from symattn.evaluate.fusing import Fused, Fusion, fusion_of
 from symattn.evaluate.given import Given, read_given
 from symattn.evaluate.matrices import Matrices, Once, Place
-from symattn.evaluate.walk import Program, program_of_step
+from symattn.evaluate.walk import Program, leaves_of, program_of_step
 from symattn.nodes.base import Node
 from symattn.notation.options import Notation, notation_of
-from symattn.step import Step
+from symattn.step import Step, letter_of
+
+_NONE = np.arange(0)
 
 
 class Values(Matrices):
@@ -132,8 +134,13 @@ class Values(Matrices):
     def follow(self, step: Step, operand: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
         """The value of a step for these values of its operands; exact ones are abbreviated."""
         if arithmetic is EXACT:
-            arithmetic = Exact(self._computed.of(("abbreviations",), Abbreviations).short)
+            arithmetic = self._abbreviating
         return arithmetic.kept(self._program(step)(operand, arithmetic))
+
+    @property
+    def _abbreviating(self) -> Exact:
+        """Exact arithmetic in which long numbers are abbreviated."""
+        return Exact(self._computed.of(("abbreviations",), Abbreviations).short)
 
     def _program(self, step: Step) -> Program:
         """The program of a step, made once."""
@@ -179,6 +186,42 @@ class Values(Matrices):
         """Exact values of a matrix, in which long numbers are abbreviated."""
         return self.value(letter, EXACT)
 
+    def exact_entry(self, letter: str, place: Place) -> sympy.Expr:
+        """The abbreviated exact value of one entry.
+
+        Of steps that are made by rows no more than its row is computed.
+        """
+        if ("value", letter, EXACT.key) in self._computed:
+            return self.abbreviated(letter)[place]
+        *lead, row, column = place
+        # apart, so that which entries were asked for does not change how matrices are written
+        apart = self._computed.of(("by rows",), lambda: self._at(self.given))
+        value: sympy.Expr = apart._exact_row(letter, row)[(*lead, 0, column)]
+        return value
+
+    def _exact_row(self, letter: str, row: int) -> Array:
+        step = self._steps.get(letter)
+        if step is None:
+            return self.abbreviated(letter)[..., [row], :]
+        needed, program = self.known(("rows", letter), lambda: self._program_of_rows(step))
+
+        def operand(one: str) -> Array:
+            return self._exact_row(one, row) if one in needed else self.abbreviated(one)
+
+        def make() -> Array:
+            of_rows = self._computed.of(("of rows",), lambda: self._abbreviating.at_rows(_NONE))
+            arithmetic = of_rows.at_rows(np.array([row]))  # what is needed as a whole is made once
+            return arithmetic.kept(program(operand, arithmetic))
+
+        return self._computed.of(("row", letter, row), make)
+
+    def _program_of_rows(self, step: Step) -> tuple[frozenset[str], Program]:
+        """The matrices of which a step needs the same rows alone, and the program of its rows."""
+        leaves = [*leaves_of(step.expr)]
+        whole = {letter_of(leaf) for leaf, by_rows in leaves if not by_rows}
+        needed = frozenset(letter_of(leaf) for leaf, _ in leaves) - whole
+        return needed, program_of_step(step, self.sizes, needed)
+
     def longest_exact(self, letter: str) -> int:
         """How many nodes the longest exact value of a matrix has when it is written out."""
         return max(map(nodes, self.abbreviated(letter).ravel()))
@@ -211,7 +254,7 @@ class Values(Matrices):
         def make() -> Digits:
             true = Quantity(
                 lambda bits: self.balls(letter, bits)[place],
-                lambda: self.abbreviated(letter)[place],
+                lambda: self.exact_entry(letter, place),
                 BITS[-1] if self._is_small else USUAL_BITS,
             )
             return decide(true, *asked)
@@ -248,11 +291,9 @@ class Values(Matrices):
     @property
     def _is_symbolic(self) -> bool:
         """Whether a symbol was given in place of a number."""
-        return any(
-            getattr(entry, "free_symbols", None)
-            for array in self.given.values()
-            if array.dtype == object
-            for entry in array.ravel()
+        entries = (x for array in self.given.values() if array.dtype == object for x in array.flat)
+        return self._computed.of(
+            ("is symbolic",), lambda: any(getattr(entry, "free_symbols", None) for entry in entries)
         )
 
     @property

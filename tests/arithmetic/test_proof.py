@@ -73,6 +73,16 @@ def test_what_is_left_open_is_none() -> None:
     assert equals(log(6) - log(2), sympy.Integer(1)) is False
 
 
+def test_what_balls_tell_apart_is_not_multiplied_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[sympy.Expr] = []
+    monkeypatch.setattr("symattn.arithmetic.proof._sign", asked.append)
+    tiny = exp(-5000) - exp(-5001)
+    assert sign(tiny) == 1 and sign(-tiny, deep=False) == -1
+    assert asked == []
+    assert sign(log(4) - 2 * log(2) + log(6) - log(2) - log(3)) is None
+    assert asked
+
+
 # ---- abbreviations -----------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from symattn.documents.page.elements import compact
 from symattn.documents.page.numbers import number_data
 from symattn.errors import CannotSpell
 from symattn.nodes.rule import (
+    SIGNS,
     Cases,
     Const,
     Entry,
@@ -133,11 +134,18 @@ class _Encoder(Evaluator):
         branches = [self.value(rule.value), self.value(rule.otherwise)]
         if any(entries(side) for side in (rule.left, rule.right)):
             return ["?", [self.value(rule.left), rule.sign, self.value(rule.right)], *branches]
+        left, right = to_sympy(rule.left), to_sympy(rule.right)
         truth = Cases(rule.left, rule.sign, rule.right, Const(sympy.S.One), Const(sympy.S.Zero))
-        decided = self.tabulated(
-            to_sympy(rule.left).free_symbols | to_sympy(rule.right).free_symbols,
-            lambda places: int(to_sympy(at(truth, places, self.sizes))),
-        )
+        sizes = {size: sympy.sympify(count, strict=True) for size, count in self.sizes.items()}
+
+        def holds(places: Places) -> Data:
+            known = {**sizes, **{index: sympy.Integer(k) for index, k in places.items()}}
+            found = SIGNS[rule.sign](left.xreplace(known), right.xreplace(known))
+            if found in (sympy.true, sympy.false):
+                return int(found == sympy.true)
+            return int(to_sympy(at(truth, places, self.sizes)))  # with sums to be written out
+
+        decided = self.tabulated(left.free_symbols | right.free_symbols, holds)
         return ["?", decided, *branches]
 
     def index(self, index: Index) -> Data:
