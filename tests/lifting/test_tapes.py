@@ -49,6 +49,7 @@ def test_what_is_not_defined_is_none() -> None:
         "operations": [["letter", "0"], ["div", 0, 0]],
         "form": "array",
         "parts": [["", [1], [1]]],
+        "single": False,
     }
     assert Tape(said).enclosed({0: 0.0})(np.zeros(1))[0].is_nan()
 
@@ -72,7 +73,12 @@ def test_what_is_not_known_in_so_many_digits_is_refused(function: Any) -> None:
     ],
 )
 def test_operations_of_balls_are_those_of_floats(operation: list[Any], number: float) -> None:
-    said = {"operations": [["letter", "0"], operation], "form": "array", "parts": [["", [1], [1]]]}
+    said = {
+        "operations": [["letter", "0"], operation],
+        "form": "array",
+        "parts": [["", [1], [1]]],
+        "single": False,
+    }
     tape, place = Tape(said), np.zeros(1)
     with precision(100):
         balls = tape.enclosed({0: 0.5})(place)
