@@ -9,6 +9,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -18,7 +19,7 @@ from symattn.cli.formats import Command
 from symattn.cli.screen import debug_asked
 
 if TYPE_CHECKING:
-    from symattn.isolation import Run
+    from symattn.isolation import Limits, Run
 
 #: Where the time that is asked for is kept, and whether a process of its own is.
 _TIMEOUT, _ISOLATED = "symattn.timeout", "symattn.isolated"
@@ -65,6 +66,11 @@ def asked_seconds() -> float | None:
     """The seconds that ``--timeout`` gives this command, None without it."""
     found: float | None = click.get_current_context().meta.get(_TIMEOUT)
     return found
+
+
+def asked_limits(usual: Limits) -> Limits:
+    """What a function may use: the seconds of ``--timeout``, or the usual ones."""
+    return replace(usual, seconds=asked_seconds() or usual.seconds)
 
 
 def metered(times: int = 1, allow_large: bool = False) -> contextlib.AbstractContextManager[None]:

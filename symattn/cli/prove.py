@@ -20,7 +20,7 @@ from symattn.cli.attentions import (
 from symattn.cli.certificates import bounded, check_certificates, write_certificate, write_theorem
 from symattn.cli.formats import FORMS, Command, Output, format_options, width_option
 from symattn.cli.help import Explained
-from symattn.cli.limits import asked_seconds, metered
+from symattn.cli.limits import asked_limits, asked_seconds, metered
 from symattn.cli.progress import Progress
 from symattn.documents.job import check_flavor, check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
@@ -249,7 +249,7 @@ def _of_program(asked: Request) -> Status:
 def _one_program(asked: Request) -> Proven:
     """What is found of a function and an attention."""
     from symattn.cli.attentions import attention_meant
-    from symattn.lifting.limits import LIMITS
+    from symattn.lifting.limits import PROVEN
     from symattn.lifting.proving import prove_program
     from symattn.verifying.subject import Wanted
 
@@ -258,21 +258,21 @@ def _one_program(asked: Request) -> Proven:
     attention = f"{asked.other} attention"
     wanted = Wanted(attention_meant(asked.other), asked.mapped, attention=attention)
     sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
-    return prove_program(asked.name, wanted, sizes, seconds=asked_seconds() or LIMITS.proven)
+    return prove_program(asked.name, wanted, sizes, asked_limits(PROVEN))
 
 
 def _two_programs(asked: Request) -> Proven:
     """What is found of two functions."""
     from symattn.lifting.comparing import prove_programs
-    from symattn.lifting.limits import LIMITS
+    from symattn.lifting.limits import PROVEN
 
     assert asked.name is not None
     assert asked.other is not None
     shapes = dict(_once("--shape", map(_axes, asked.assumed["shapes"])))
     sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
-    seconds = asked_seconds() or LIMITS.proven
+    limits = asked_limits(PROVEN)
     return prove_programs(
-        asked.name, asked.other, shapes, sizes, mapped=asked.mapped, seconds=seconds
+        asked.name, asked.other, shapes, sizes, mapped=asked.mapped, limits=limits
     )
 
 

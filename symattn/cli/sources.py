@@ -106,11 +106,11 @@ def _of_name(row: Variant, request: Request, notation: Notation) -> list[Job]:
 
 def _of_program(request: Request, notation: Notation) -> list[Job]:
     """The derivation of what a function of a file computes."""
-    from symattn.cli.limits import asked_seconds
+    from symattn.cli.limits import asked_limits
     from symattn.lifting.lift import lift
-    from symattn.lifting.limits import LIMITS
+    from symattn.lifting.limits import DERIVED
 
-    lifted = lift(request.source, request.shapes, seconds=asked_seconds() or LIMITS.derived)
+    lifted = lift(request.source, request.shapes, limits=asked_limits(DERIVED))
     own = lifted.equations
     jobs = _of_equations(own, request, notation, _OF_EQUATIONS.format(text=own.text, base=""))
     return [replace(job, notes=[*job.notes, lifted.note]) for job in jobs]

@@ -23,7 +23,7 @@ from symattn.errors import SymattnError, quote
 from symattn.isolation import Limits, Run
 from symattn.lifting.fields import decided
 from symattn.lifting.lift import asked_of, lift, running, shapes_of, square_of
-from symattn.lifting.limits import LIMITS
+from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.numerals import TRIAL
 from symattn.lifting.precise import Program
 from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven, only_at_sizes
@@ -113,8 +113,7 @@ def prove_programs(
     sizes: Mapping[str, int] | None = None,
     *,
     mapped: Mapping[str, str] | None = None,
-    seconds: float | None = LIMITS.proven,
-    memory: int | None = 4096,
+    limits: Limits = PROVEN,
 ) -> Proven:
     """Whether two functions return the same for all inputs, in real arithmetic.
 
@@ -124,9 +123,8 @@ def prove_programs(
     that cannot be matched, and for a function that cannot be called with these shapes.
     """
     modules = (taped.__module__,)
-    first, second = (running(each, seconds, memory, modules) for each in (one, other))
+    first, second = (running(each, limits, modules) for each in (one, other))
     with first as here_one, second as here_other:
-        limits = Limits(seconds, memory)
         programs = _loaded(here_one, one, limits), _loaded(here_other, other, limits)
         pair = _paired(programs, shapes or {}, sizes or {}, mapped or {})
         name = other if isinstance(other, str) else pair.other.function.name
@@ -442,7 +440,7 @@ def _for_all(pair: _Pair, numbers: Mapping[str, Array]) -> Equality | None:
     for program in _both(pair):
         shapes = {name: pair.shapes[letter] for name, letter in program.letters.items()}
         try:
-            found = lift(program.target, shapes, letters=program.letters, **vars(program.limits))
+            found = lift(program.target, shapes, letters=program.letters, limits=program.limits)
         except SymattnError:
             return None
         lifted.append(found.equations.whole)

@@ -22,7 +22,7 @@ from symattn.errors import SymattnError, quote
 from symattn.isolation import Limits, Run, here, within
 from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
-from symattn.lifting.limits import LIMITS
+from symattn.lifting.limits import DERIVED, LIMITS
 from symattn.lifting.numerals import LOWEST, TRIAL
 from symattn.lifting.recorded import HEADS, laid
 from symattn.lifting.recording import (
@@ -80,15 +80,13 @@ def lift(
     shapes: Mapping[str, Sequence[str]] | None = None,
     *,
     letters: Mapping[str, str] | None = None,
-    seconds: float | None = LIMITS.derived,
-    memory: int | None = 4096,
+    limits: Limits = DERIVED,
 ) -> Lifted:
     """The equations of a function, or of one of a file, ``"module.py:function"``.
 
-    The function is run; one of a file in a process of its own, within so many `seconds` and MiB of
-    `memory`. `shapes` are those of its arguments, ``{"Q": ("n", "d_k")}``, where neither its
-    annotations nor their usual meaning says them, `letters` other letters than
-    their names. Raises `SymattnError` with the line of the
+    The function is run; one of a file in a process of its own, within `limits`. `shapes` are those
+    of its arguments, ``{"Q": ("n", "d_k")}``, where neither its annotations nor their usual meaning
+    says them, `letters` other letters than their names. Raises `SymattnError` with the line of the
     program for what has no formula, and for equations that do not give the function's own numbers.
 
     >>> def attention(Q, K, V):
@@ -101,22 +99,20 @@ def lift(
     output  output = (e_1 / rowsum(e_1)) V
     """
     said = {name: (*sizes,) for name, sizes in (shapes or {}).items()}
-    with running(target, seconds, memory) as run:
+    with running(target, limits) as run:
         return _lifted(run, target, said, letters or {})
 
 
 @contextmanager
 def running(
     target: Target,
-    seconds: float | None,
-    memory: int | None,
+    limits: Limits,
     modules: tuple[str, ...] = (arguments.__module__,),
 ) -> Iterator[Run]:
     """Where a function runs: one of a file in a process of its own.
 
     Raises `SymattnError` where it cannot.
     """
-    limits = Limits(seconds, memory)
     apart = within(limits, modules, stranger=True) if isinstance(target, str) else None
     with nullcontext(here()) if apart is None else apart as run:
         try:

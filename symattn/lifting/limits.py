@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from symattn import isolation
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -25,9 +27,9 @@ class Limits:
     shown: float = 1e-8
     #: Digits in which a difference is looked at that may be one of rounding.
     digits: int = 50
-    #: Seconds that a derivation and a proof may take, where none are said.
-    derived: float = 60.0
-    proven: float = 120.0
 
 
 LIMITS = Limits()
+
+#: What a function may use that is derived, or proven, where nothing is said.
+DERIVED, PROVEN = isolation.Limits(60.0, 4096), isolation.Limits(120.0, 4096)

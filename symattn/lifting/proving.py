@@ -26,7 +26,7 @@ from symattn.errors import SymattnError
 from symattn.isolation import Limits
 from symattn.lifting.fields import decided
 from symattn.lifting.lift import asked_of, lift, running
-from symattn.lifting.limits import LIMITS
+from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.precise import Program
 from symattn.lifting.recording import Target
 from symattn.lifting.tapes import Kind, by_truth, functions, hold_same, named, near
@@ -148,9 +148,7 @@ def prove_program(
     target: Target,
     wanted: Wanted,
     sizes: Mapping[str, int] | None = None,
-    *,
-    seconds: float | None = LIMITS.proven,
-    memory: int | None = 4096,
+    limits: Limits = PROVEN,
 ) -> Proven:
     """Whether a function is the attention that is wanted, for all inputs.
 
@@ -159,9 +157,9 @@ def prove_program(
     """
     sizes = sizes or {}
     fixed = _of_heads(wanted.spec, sizes)
-    with running(target, seconds, memory, (taped.__module__,)) as run:
+    with running(target, limits, (taped.__module__,)) as run:
         function = there(run, target) if isinstance(target, str) else here(target)
-        program = Program(run, target, function, Limits(seconds, memory))
+        program = Program(run, target, function, limits)
         common = Proven("undecided", function.name, wanted.attention, {})
         try:
             subject = called(function, replace(wanted, spec=fixed))
@@ -285,7 +283,7 @@ def _for_all(program: Program, subject: Subject) -> Equality | None:
     if derivation.names[-1] == "concat":  # or one for each head
         ends.append(ending_with(derivation, "heads"))
     try:
-        lifted = lift(program.target, shapes, letters=names, **vars(program.limits))
+        lifted = lift(program.target, shapes, letters=names, limits=program.limits)
         is_family = lifted.equations.whole.steps[-1].per_head
         found = equal(lifted.equations.whole, ends[-1 if is_family else 0])
     except SymattnError:

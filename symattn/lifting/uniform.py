@@ -14,7 +14,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Literal, TypeAlias
 
@@ -97,7 +97,7 @@ def varying(called: Called) -> bytes:
         kept = {one.name: one.default for one in _plain(function) if one.name not in called.arrays}
         given: dict[str, Kind] = {name: _of_value(value) for name, value in kept.items()}
         given |= dict.fromkeys(called.arrays, "array")
-        _Source(function, given, kept, 0).read()
+        _of_function(function, _Scope(given, kept))
     except Varying as why:
         return json.dumps(str(why)).encode()
     except (TypeError, ValueError):
@@ -114,28 +114,86 @@ def _of_value(value: Any) -> Kind:
     raise Varying(f"it uses {type(value).__name__}")
 
 
+@dataclass(frozen=True)
+class _Scope:
+    """What the names in a function stand for."""
+
+    names: dict[str, Kind]
+    #: The values of arguments that keep their defaults.
+    kept: dict[str, Any]
+    #: The functions that are defined in it, and the module that it sees.
+    inner: dict[str, ast.FunctionDef] = field(default_factory=dict)
+    space: Mapping[str, Any] = field(default_factory=dict)
+    depth: int = 0
+
+    def name(self, target: ast.expr, kind: Kind) -> None:
+        """A name for something of a kind. Raises `Varying` for what is no name."""
+        if not isinstance(target, ast.Name):
+            raise _varies(target)
+        self.names[target.id] = kind
+        self.kept.pop(target.id, None)
+        self.inner.pop(target.id, None)
+
+    def meant(self, node: ast.expr) -> Any:
+        """What a name stands for that is none of the function's own; None for nothing."""
+        match node:
+            case ast.Name(name) if name not in self.names and name not in self.inner:
+                return self.space.get(name, getattr(builtins, name, None))
+            case ast.Attribute(value, name):
+                module = self.meant(value)
+                return getattr(module, name, None) if isinstance(module, ModuleType) else None
+        return None
+
+    def holds(self, test: ast.expr) -> bool:
+        """Whether a condition on arguments that keep their defaults holds; so at all sizes."""
+        match test:
+            case ast.UnaryOp(ast.Not(), inner):
+                return not self.holds(inner)
+            case ast.Compare(ast.Name(name), [ast.Is()], [ast.Constant(None)]):
+                if name in self.kept or self.names.get(name) == "array":
+                    return name in self.kept and self.kept[name] is None
+            case ast.Compare(left, [ast.IsNot()], right):
+                return not self.holds(ast.Compare(left, [ast.Is()], right))
+            case ast.Name(name) if isinstance(self.kept.get(name), bool):
+                return bool(self.kept[name])
+        raise _varies(test)
+
+    def within(self, given: ast.arguments, kinds: Sequence[Kind]) -> _Scope:
+        """That of a function that is defined in this one. Raises `Varying` for other arguments."""
+        names = [one.arg for one in given.args]
+        plain = not (given.vararg or given.kwarg or given.kwonlyargs or given.defaults)
+        if not plain or len(names) != len(kinds) or self.depth > LIMITS.whole:
+            raise Varying("it calls what is defined in it with other arguments, or itself")
+        own = {**self.names, **dict(zip(names, kinds, strict=True))}
+        kept = {name: value for name, value in self.kept.items() if name not in names}
+        return replace(self, names=own, kept=kept, inner={**self.inner}, depth=self.depth + 1)
+
+
+def _varies(node: ast.AST) -> Varying:
+    """What to raise for a part of the source that may depend on a size."""
+    line = getattr(node, "lineno", 1)
+    return Varying(f"line {line}: {ast.unparse(node)}".partition("\n")[0][:80])
+
+
+def _of_function(function: Any, scope: _Scope) -> Kind:
+    """What a function returns. Raises `Varying`."""
+    if not isinstance(function, FunctionType) or scope.depth > LIMITS.whole:
+        raise Varying("it calls what has no source of its own, or itself")
+    node = _node_of(function)
+    if node.decorator_list:
+        raise Varying("it is no plain function")
+    return _Source(replace(scope, space=code_of(function)[0][1])).returned(node.body)
+
+
 class _Source:
     """The source of a function, read once for what its arguments are."""
 
-    def __init__(
-        self, function: Any, given: Mapping[str, Kind], kept: Mapping[str, Any], depth: int
-    ) -> None:
-        if not isinstance(function, FunctionType) or depth > LIMITS.whole:
-            raise Varying("it calls what has no source of its own, or itself")
-        self._names: dict[str, Kind] = dict(given)
-        #: The values of arguments that keep their defaults.
-        self._kept = dict(kept)
-        #: The functions that are defined in it.
-        self._inner: dict[str, ast.FunctionDef] = {}
-        self._space = code_of(function)[0][1]
-        self._depth = depth
-        self._node = _node_of(function)
+    def __init__(self, scope: _Scope) -> None:
+        self._scope = scope
 
-    def read(self) -> Kind:
-        """What the function returns. Raises `Varying`."""
-        if self._node.decorator_list:
-            raise Varying("it is no plain function")
-        found = self._read(self._node.body)
+    def returned(self, body: Sequence[ast.stmt]) -> Kind:
+        """What is returned. Raises `Varying` where nothing is."""
+        found = self._read(body)
         if found is None:
             raise Varying("it returns nothing")
         return found
@@ -153,60 +211,34 @@ class _Source:
                     both = ast.BinOp(ast.Name(name), operator, value)
                     self._assign(target, ast.copy_location(both, target))
                 case ast.If(test, then, otherwise):
-                    found = self._read(then if self._holds(test) else otherwise)
+                    found = self._read(then if self._scope.holds(test) else otherwise)
                 case ast.FunctionDef(name, decorator_list=[]):
-                    self._inner[name] = statement
+                    self._scope.inner[name] = statement
                 case ast.Expr(ast.Constant(str())) | ast.Pass():
                     pass
                 case _:
-                    raise self._varies(statement)
+                    raise _varies(statement)
             if found is not None:
                 break
         return found
-
-    def _holds(self, test: ast.expr) -> bool:
-        """Whether a condition on arguments that keep their defaults holds; so at all sizes."""
-        match test:
-            case ast.UnaryOp(ast.Not(), inner):
-                return not self._holds(inner)
-            case ast.Compare(ast.Name(name), [ast.Is()], [ast.Constant(None)]):
-                if name in self._kept or self._names.get(name) == "array":
-                    return name in self._kept and self._kept[name] is None
-            case ast.Compare(left, [ast.IsNot()], right):
-                return not self._holds(ast.Compare(left, [ast.Is()], right))
-            case ast.Name(name) if isinstance(self._kept.get(name), bool):
-                return bool(self._kept[name])
-        raise self._varies(test)
-
-    def _varies(self, node: ast.AST) -> Varying:
-        """What to raise for a part of the source that may depend on a size."""
-        line = getattr(node, "lineno", 1)
-        return Varying(f"line {line}: {ast.unparse(node)}".partition("\n")[0][:80])
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         """Names for a value, or for the parts of one."""
         match target, value:
             case ast.Name(), _:
-                self._name(target, self._kind(value))
+                self._scope.name(target, self._kind(value))
             case ast.Tuple(targets), ast.Tuple(values) if len(targets) == len(values):
                 kinds = [self._kind(each) for each in values]
                 for each, kind in zip(targets, kinds, strict=True):
-                    self._name(each, kind)
+                    self._scope.name(each, kind)
             case ast.Tuple(targets), _ if self._kind(value) == "shape":
                 for each in targets:
                     if isinstance(each, ast.Starred):
-                        self._name(each.value, "shape")
+                        self._scope.name(each.value, "shape")
                     else:
-                        self._name(each, "size")
+                        self._scope.name(each, "size")
             case _:
-                raise self._varies(target)
-
-    def _name(self, target: ast.expr, kind: Kind) -> None:
-        if not isinstance(target, ast.Name):
-            raise self._varies(target)
-        self._names[target.id] = kind
-        self._kept.pop(target.id, None)
-        self._inner.pop(target.id, None)
+                raise _varies(target)
 
     # ---- expressions ---------------------------------------------------------------------
 
@@ -215,12 +247,10 @@ class _Source:
         match node:
             case ast.Constant(value):
                 return _of_value(value)
-            case ast.Name(name) if name in self._names:
-                return self._names[name]
-            case ast.Name(name) if name in self._inner:
-                raise self._varies(node)
-            case ast.Name() | ast.Attribute(ast.Name()) if self._meant(node) is not None:
-                return _of_value(self._meant(node))
+            case ast.Name(name) if name in self._scope.names:
+                return self._scope.names[name]
+            case ast.Name() | ast.Attribute(ast.Name()) if self._scope.meant(node) is not None:
+                return _of_value(self._scope.meant(node))
             case ast.Attribute(value, name):
                 return self._attribute(node, self._kind(value), name)
             case ast.Subscript(value, index):
@@ -237,21 +267,11 @@ class _Source:
                 if {self._side(left), self._side(right)} in _COMPARED:
                     return "pattern"
             case ast.IfExp(test, then, otherwise):
-                return self._kind(then if self._holds(test) else otherwise)
+                return self._kind(then if self._scope.holds(test) else otherwise)
             case ast.Call(function, args, keywords):
                 named = {each.arg or "**": each.value for each in keywords}
                 return self._called(node, function, args, named)
-        raise self._varies(node)
-
-    def _meant(self, node: ast.expr) -> Any:
-        """What a name stands for that is none of the function's own; None for nothing."""
-        match node:
-            case ast.Name(name) if name not in self._names:
-                return self._space.get(name, getattr(builtins, name, None))
-            case ast.Attribute(value, name):
-                module = self._meant(value)
-                return getattr(module, name, None) if isinstance(module, ModuleType) else None
-        return None
+        raise _varies(node)
 
     def _side(self, node: ast.expr) -> str:
         """What stands on a side of a comparison."""
@@ -271,7 +291,7 @@ class _Source:
                 return kind
         if kind == "word" and name in ("min", "max"):  # of a dtype
             return "number"
-        raise self._varies(node)
+        raise _varies(node)
 
     def _part(self, node: ast.expr, kind: Kind, index: ast.expr) -> Kind:
         """A size of a shape; an array with more axes, or one of its first or last parts."""
@@ -285,7 +305,7 @@ class _Source:
         known = (ast.unparse(key) in _WHOLE or _is_small(key) for key in keys)
         if kind in ("array", "pattern", "places") and all(known):
             return kind
-        raise self._varies(node)
+        raise _varies(node)
 
     def _joined(self, node: ast.expr, kinds: set[Kind]) -> Kind:
         for of, kind in (
@@ -295,7 +315,7 @@ class _Source:
         ):
             if kinds <= of:
                 return kind  # type: ignore[return-value]  # of the table above
-        raise self._varies(node)
+        raise _varies(node)
 
     def _computed(
         self, node: ast.expr, left: Kind, operator: ast.operator, power: ast.expr
@@ -320,7 +340,7 @@ class _Source:
                 return "pattern" if "pattern" in kinds else "number"
         elif kinds <= {"size", "number"} and isinstance(operator, _PRODUCTS):
             return "size"
-        raise self._varies(node)
+        raise _varies(node)
 
     def _called(
         self,
@@ -330,54 +350,36 @@ class _Source:
         named: Mapping[str, ast.expr],
     ) -> Kind:
         """What a call gives: of the program's own functions, of NumPy's, of methods."""
-        meant = self._meant(function)
+        meant = self._scope.meant(function)
         kinds = [self._kind(each) for each in args]
         match function:
-            case ast.Call(outer, [inner, *_]) if _name_of(self._meant(outer)) == "vmap":
+            case ast.Call(outer, [inner, *_]) if _name_of(self._scope.meant(outer)) == "vmap":
                 return self._called(node, inner, args, named)
             case ast.Lambda(arguments, body):
-                return self._inlined(node, arguments, [ast.Return(body)], kinds)
-            case ast.Name(own) if own in self._inner and not named:
-                inside = self._inner[own]
-                return self._inlined(node, inside.args, inside.body, kinds)
+                inside = self._scope.within(arguments, kinds)
+                return _Source(inside).returned([ast.Return(body)])
+            case ast.Name(own) if own in self._scope.inner and not named:
+                defined = self._scope.inner[own]
+                inside = self._scope.within(defined.args, kinds)
+                return _Source(inside).returned(defined.body)
         options = {name: self._kind(each) for name, each in named.items()}
         if isinstance(meant, FunctionType) and not _name_of(meant):
             bound, kept = _bound(meant, kinds, options)
-            return _Source(meant, bound, kept, self._depth + 1).read()
+            return _of_function(meant, _Scope(bound, kept, depth=self._scope.depth + 1))
         if isinstance(function, ast.Attribute) and meant is None:  # a method
             args, kinds = [function.value, *args], [self._kind(function.value), *kinds]
             name = function.attr
         elif meant is len or meant is float or _name_of(meant):
             name = meant.__name__
         else:
-            raise self._varies(node)
+            raise _varies(node)
         place = _DIAGONALS.get(name, len(args))
         diagonals = [*args[place:], *(named[k] for k in named if k in _DIAGONAL)]
         if not all(_is_small(each) for each in diagonals):
-            raise self._varies(node)
+            raise _varies(node)
         found = _of_call(name, kinds, {*options.values()})
         if found is None:
-            raise self._varies(node)
-        return found
-
-    def _inlined(
-        self, node: ast.expr, given: ast.arguments, body: Sequence[ast.stmt], kinds: Sequence[Kind]
-    ) -> Kind:
-        """What a function gives that is defined within this one, and sees its variables."""
-        names = [one.arg for one in given.args]
-        plain = not (given.vararg or given.kwarg or given.kwonlyargs or given.defaults)
-        if not plain or len(names) != len(kinds) or self._depth > LIMITS.whole:
-            raise self._varies(node)
-        outer = self._names, self._kept, self._inner
-        self._names = {**self._names, **dict(zip(names, kinds, strict=True))}
-        self._kept = {name: value for name, value in self._kept.items() if name not in names}
-        self._inner = {**self._inner}
-        self._depth += 1
-        found = self._read(body)
-        self._depth -= 1
-        self._names, self._kept, self._inner = outer
-        if found is None:
-            raise self._varies(node)
+            raise _varies(node)
         return found
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from symattn.errors import SymattnError
+from symattn.isolation import Limits
 from symattn.lifting.comparing import prove_programs
 from tests.fuzz.programs import FUNCTIONS, made, main, numbers, rewritten
 from tests.lifting import attentions
@@ -100,7 +101,7 @@ def tried(count: int, seed: int) -> tuple[Counter[tuple[bool, str]], list[str]]:
         code, one, other = pair(draw)
         same = [is_same(one, other, *sizes) for sizes in SIZES]
         try:
-            proven = prove_programs(one, other, seconds=30)
+            proven = prove_programs(one, other, limits=Limits(30, 4096))
             verdict, reason = str(proven.verdict), proven.reason
         except SymattnError as error:
             verdict, reason = "refused", str(error)

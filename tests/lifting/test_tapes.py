@@ -34,7 +34,7 @@ def divided_by_what_may_be_zero(x: Any) -> Any:
 
 def precisely(function: Any, number: float) -> Answer:
     call = Call((Given("x", "matrix", "x", False, np.array([[number]])),), "numpy", "float64")
-    with running(function, None, None) as run:
+    with running(function, Limits()) as run:
         return Program(run, function, here(function), Limits()).precisely(call)
 
 

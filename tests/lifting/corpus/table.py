@@ -14,6 +14,7 @@ from pathlib import Path
 
 from symattn.cli.attentions import attention_meant
 from symattn.errors import SymattnError
+from symattn.isolation import Limits
 from symattn.lifting.proving import prove_program
 from symattn.verifying.subject import Wanted
 
@@ -26,7 +27,7 @@ def verdict(library: str, name: str, seconds: float = 120.0) -> tuple[str, str]:
     said = {**module.RIGHT, **module.WRONG}[name]
     target = f"{Path(__file__).parent / library}.py:{name}"
     try:
-        found = prove_program(target, Wanted(attention_meant(said)), seconds=seconds)
+        found = prove_program(target, Wanted(attention_meant(said)), limits=Limits(seconds, 4096))
     except SymattnError as error:
         return "refused", str(error)
     return found.verdict, found.reason
