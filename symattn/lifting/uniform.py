@@ -297,10 +297,10 @@ class _Source:
         """A size of a shape; an array with more axes, or one of its first or last parts."""
         if kind == "shape" and _literal(index) is not None:
             return "size"
-        if kind == "shape" and isinstance(index, ast.Slice):
-            ends = (index.lower, index.upper, index.step)
-            if all(each is None or _is_small(each) for each in ends):
-                return "shape"
+        match index:
+            case ast.Slice(lower, upper, step) if kind == "shape":
+                if all(each is None or _is_small(each) for each in (lower, upper, step)):
+                    return "shape"
         keys = index.elts if isinstance(index, ast.Tuple) else [index]
         known = (ast.unparse(key) in _WHOLE or _is_small(key) for key in keys)
         if kind in ("array", "pattern", "places") and all(known):
