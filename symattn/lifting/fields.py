@@ -462,8 +462,8 @@ def decided(hold: Callable[[Kind], None], operations: int) -> str:
         except Redraw as redrawn:
             squares.update(redrawn.args)
         except SymattnError as other:
-            also = "in finite fields, too" if str(other) == why else f"in finite fields: {other}"
-            raise SymattnError(f"{why}; {also}") from None
+            also = str(other).removeprefix("no proof was found: ")
+            raise SymattnError(f"{why}; in finite fields: {also}") from None
         else:
             if fields.chance < 2.0**-BITS.chance:
                 return why
