@@ -106,6 +106,7 @@ SAME: dict[str, Made] = {
     "x^3": lambda of, x, y, z: (x.power(Fraction(3)), x * x * x),
     "a hidden one": lambda of, x, y, z: (of.exp(x + of.term(-1e30)) + y, y),
     "σ": lambda of, x, y, z: (functions(of)["σ"](x), of.exp(x) / (of.exp(x) + of.term(1))),
+    "x = y": lambda of, x, y, z: (of.chosen((x - y) ** 2, x, z), of.chosen((y - x) ** 2, x, z)),
     "0.5^3": lambda of, x, y, z: (of.exp(of.term(3) * of.ln(of.term(0.5))) * x, x * of.term(0.125)),
 }
 OTHER: dict[str, Made] = {
