@@ -51,7 +51,6 @@ from functools import lru_cache, reduce
 from typing import Any, TypeAlias
 
 import flint
-import sympy
 
 from symattn.budget import Spent, within
 from symattn.errors import SymattnError, Undecided
@@ -349,10 +348,6 @@ class Fields:
             self.numbers[value] = Element(self, read, exponent, closed=x)
         return self.numbers[value]
 
-    def of_sympy(self, value: sympy.Expr) -> Element:
-        """A closed number of SymPy's."""
-        return self.term(terms.of_sympy(value))
-
     def _read(self, x: Term, field: Field) -> Ratio:
         """A number in a field: what is no root of a fraction, and no power of e, is a letter."""
         out = field.number(Fraction(0))
@@ -413,10 +408,6 @@ class Fields:
             return one if sign > 0 else other
         return other + (one - other) * self.function("above", difference)
 
-    def equal(self, left: Element, right: Element, one: Element, other: Element) -> Element:
-        """The one where both are the same, else the other."""
-        return self.chosen((left - right) ** 2, other, one)
-
     # ---- what is the same ----------------------------------------------------------------
 
     def same(self, one: Element, other: Element) -> bool:
@@ -462,8 +453,8 @@ def decided(hold: Callable[[Kind], None], operations: int) -> str:
         except Redraw as redrawn:
             squares.update(redrawn.args)
         except SymattnError as other:
-            also = "in finite fields, too" if str(other) == why else f"in finite fields: {other}"
-            raise SymattnError(f"{why}; {also}") from None
+            also = str(other).removeprefix("no proof was found: ")
+            raise SymattnError(f"{why}; in finite fields: {also}") from None
         else:
             if fields.chance < 2.0**-BITS.chance:
                 return why

@@ -24,6 +24,7 @@ from symattn.arithmetic.base import Arithmetic, Array, elementwise, of_rows
 from symattn.budget import Spent
 from symattn.errors import SymattnError
 from symattn.isolation import Limits
+from symattn.lifting import terms
 from symattn.lifting.fields import decided
 from symattn.lifting.lift import asked_of, lift, running
 from symattn.lifting.limits import LIMITS, PROVEN
@@ -362,11 +363,11 @@ class Formal(Arithmetic):
         return (self.name, self.of)
 
     def scalar(self, value: sympy.Expr) -> Any:
-        return self.of.of_sympy(value)
+        return self.of.term(terms.of_sympy(value))
 
     def array(self, exact: Array) -> Array:
         def read(one: Any) -> Any:
-            return self.of.of_sympy(one) if isinstance(one, sympy.Basic) else self.of.term(one)
+            return self.scalar(one) if isinstance(one, sympy.Basic) else self.of.term(one)
 
         return elementwise(read, exact)
 

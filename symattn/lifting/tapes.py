@@ -138,7 +138,7 @@ def _formal(of: Kind) -> Mapping[str, Callable[..., Any]]:
         "min": lambda a, b: -of.largest([-a, -b]),
         "at least": lambda a, b, one, other: of.chosen(b - a, other, one),
         "above": lambda a, b, one, other: of.chosen(a - b, one, other),
-        "equal": of.equal,
+        "equal": lambda a, b, one, other: of.chosen((a - b) ** 2, other, one),
         "true": partial(by_truth, of),
         **functions(of),
     }

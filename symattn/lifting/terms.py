@@ -499,14 +499,6 @@ def chosen(difference: Term, one: Term, other: Term) -> Term:
     return other + (one - other) * _letter_of("above", scaled)
 
 
-def equal(left: Term, right: Term, one: Term, other: Term) -> Term:
-    """A choice by a difference that is 0: known where its sign is; a letter else."""
-    sign = (left - right).sign
-    if sign is not None:
-        return other if sign else one
-    return function("equal", left - right, one, other)
-
-
 def same(one: Term, other: Term) -> bool:
     """Whether two are the same, either way that comparisons go; if not, nothing is said."""
     return one.equals_either_way(other)

@@ -86,6 +86,17 @@ def test_what_rounding_alone_makes_is_no_difference() -> None:
     assert "by rounding it may be" in found.reason
 
 
+def of_nearly_the_same_power(Q: Any, K: Any, V: Any) -> Any:
+    e = np.exp(Q @ K.T / np.sqrt(K.shape[1])) ** 1.00000001
+    return e / e.sum(axis=1, keepdims=True) @ V
+
+
+def test_a_power_is_none_that_is_near_it() -> None:
+    found = prove_programs(plain, of_nearly_the_same_power)
+    assert found.verdict == "undecided"
+    assert "a power of 1" in found.reason
+
+
 def test_a_difference_of_large_sizes_is_shown_by_sizes_as_small_as_that_takes() -> None:
     found = prove_programs(plain, beyond_twenty)
     assert found.verdict == "different"
