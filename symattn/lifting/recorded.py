@@ -712,7 +712,7 @@ def _variance(
     (along,) = np.ravel(axis)
     count = array.shape[along]
     times = said.divided(run.number(count), run.number(count - ddof))
-    return said.multiplied(times, made, (True, False))
+    return said.multiplied(Said(times.within(ATOM)), made, (True, False))
 
 
 def _root_of(squares: Callable[..., Said]) -> Callable[..., Said]:
