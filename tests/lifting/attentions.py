@@ -175,3 +175,18 @@ def scale_in_float32(Q, K, V):
     scale = np.float32(1 / np.sqrt(Q.shape[1]))
     e = np.exp((Q @ K.T) * float(scale))
     return e / e.sum(axis=1, keepdims=True) @ V
+
+
+def windowed(X, W_Q, W_K, W_V):
+    return _in_a_window(X, W_Q, W_K, W_V, 2)
+
+
+def windowed_too_far(X, W_Q, W_K, W_V):
+    return _in_a_window(X, W_Q, W_K, W_V, 3)
+
+
+def _in_a_window(X, W_Q, W_K, W_V, reach):
+    S = X @ W_Q @ (X @ W_K).T / np.sqrt(W_Q.shape[1])
+    apart = np.abs(np.arange(len(X))[:, None] - np.arange(len(X)))
+    E = np.where(apart <= reach, np.exp(S), 0.0)
+    return E / E.sum(axis=1, keepdims=True) @ (X @ W_V)

@@ -108,3 +108,11 @@ def test_what_is_neither_is_undecided(name: str, why: str) -> None:
     assert (found.verdict, found.status) == ("undecided", 4)
     assert why in found.reason
     assert proven_data(found)["verdict"] == "undecided"
+
+
+def test_a_window_is_tried_where_there_are_tokens_beyond_it() -> None:
+    wanted = Wanted(meant(variant("sliding-window").said), attention="sliding-window attention")
+    found = prove_program(attentions.windowed, wanted)
+    assert found.verdict == "equal at the sizes tried"
+    assert found.sizes["n"] == 4
+    assert prove_program(attentions.windowed_too_far, wanted).verdict == "different"
