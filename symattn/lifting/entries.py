@@ -316,12 +316,18 @@ def _extreme(one: Any, other: Any, sign: int) -> Any:
     return tape.entry(name, one if a is None else a, other if b is None else b)
 
 
-def _function(name: str, number: Callable[[float], float]) -> Callable[[Any], Any]:
-    """A function of one entry, or of a number that is known."""
+def _function(
+    name: str,
+    number: Callable[[float], float],
+    of_complex: Callable[[Complex], Any] | None = None,
+) -> Callable[[Any], Any]:
+    """A function of one entry, or of a number that is known; some also of complex numbers."""
 
     def of(x: Any) -> Any:
         if isinstance(x, complex | Complex):
-            raise Unsaid(_OF_COMPLEX)
+            if of_complex is None:
+                raise Unsaid(_OF_COMPLEX)
+            return of_complex(Complex(x.real, x.imag))
         return x.tape.entry(name, x) if isinstance(x, Taped) else float(number(x))
 
     return of
@@ -392,9 +398,6 @@ def _logaddexp(one: Any, other: Any) -> Any:
 
 _LN_2 = math.log(2)
 
-_exp = _function("exp", np.exp)
-_absolute = _function("abs", np.abs)
-
 #: What each universal function of NumPy's does to entries.
 _UFUNCS: Mapping[str, Callable[..., Any]] = {
     **{
@@ -418,7 +421,7 @@ _UFUNCS: Mapping[str, Callable[..., Any]] = {
     },
     "square": lambda x: x * x,
     "reciprocal": lambda x: 1.0 / x,
-    "exp": lambda x: Complex(x.real, x.imag).exp() if isinstance(x, complex | Complex) else _exp(x),
+    "exp": _function("exp", np.exp, lambda z: z.exp()),
     "exp2": lambda x: _UFUNCS["exp"](x * _LN_2),
     "expm1": lambda x: _UFUNCS["exp"](x) - 1.0,
     "log": _function("ln", np.log),
@@ -428,8 +431,8 @@ _UFUNCS: Mapping[str, Callable[..., Any]] = {
     "tanh": _function("tanh", np.tanh),
     "cos": _function("cos", np.cos),
     "sin": _function("sin", np.sin),
-    "absolute": lambda x: abs(x) if isinstance(x, complex | Complex) else _absolute(x),
-    "fabs": _absolute,
+    "absolute": _function("abs", np.abs, abs),
+    "fabs": _function("abs", np.abs),
     "conjugate": lambda x: x.conjugate(),
     "maximum": _largest,
     "fmax": _largest,

@@ -163,11 +163,13 @@ def _lifted(
 
 def _batch(shapes: Iterable[Sequence[str]]) -> str:
     """The first axis of a batch: by its name before a matrix, or whatever stands before heads."""
-    for shape in shapes:
-        first = shape[0] if len(shape) > 2 else ""
-        if first in _BATCHES or (len(shape) > 3 and not (first.isdigit() or first in HEADS)):
-            return first
-    return ""
+    firsts = (
+        shape[0]
+        for shape in shapes
+        if (len(shape) > 2 and shape[0] in _BATCHES)
+        or (len(shape) > 3 and shape[0] not in HEADS and not shape[0].isdigit())
+    )
+    return next(firsts, "")
 
 
 def _of_one_text(asked: Asked, said: Mapping[str, tuple[str, ...]]) -> Iterator[Asked]:

@@ -10,6 +10,7 @@ at the sizes given. The tape is held against the function's own numbers before a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -245,6 +246,11 @@ def _sizes(subject: Subject, said: Mapping[str, int]) -> dict[str, int]:
     # the base of the angles shows from the second pair on
     if not isinstance(subject.spec, Own) and subject.spec.rotary is not None:
         usual |= {"d_k": 4, "d_r": 4}
+    # and a window where there are tokens beyond it
+    mask = "" if isinstance(subject.spec, Own) else str(subject.spec.mask)
+    if "window'" in mask:
+        beyond = 2 + max(map(int, re.findall(r"\d+", mask)), default=0)
+        usual |= {name: max(usual[name], min(beyond, LIMITS.whole)) for name in ("n", "m")}
     sizes = sizes_of(subject.derivation(), subject.spec, {**usual, **said})
     if subject.tied and {"d_k", "d_v"} <= {*sizes}:
         sizes["d_v"] = sizes["d_k"]

@@ -84,16 +84,17 @@ class Recording:
 
     def turned(self, array: Recorded) -> Said | None:
         """The formula of an array that is one with a letter, turned by its positions."""
-        for one in reversed(self.named):
-            if one.shape != array.shape or array.dtype != float or not one.is_known:
-                continue
+        alike = [
+            one
+            for one in reversed(self.named if array.dtype == float else [])
+            if one.shape == array.shape and one.is_known and {"i", "j"} <= {*one.said.axes}
+        ]
+        for one in alike:
             axes = one.said.axes
-            if not {"i", "j"} <= {*axes}:
-                continue
             options = rotary(laid(bare(one), axes), laid(bare(array), axes))
             if options is not None:
-                said = [f", {name}={value}" for name, value in options.items()]
-                return Said(f"rotary({one.said.text}{''.join(said)})", ATOM, axes)
+                more = "".join(f", {name}={value}" for name, value in options.items())
+                return Said(f"rotary({one.said.text}{more})", ATOM, axes)
         return None
 
     def is_named(self, count: int) -> bool:
@@ -164,11 +165,9 @@ class Recorded(np.ndarray[Any, Any]):
     def said(self) -> Said:
         """The formula. Raises `Unsaid` where there is none."""
         if isinstance(self.formula, str):
-            found = self.run.turned(self)
-            if found is None:
-                raise Unsaid(self.formula)
-            self.is_made(found)
-            return found
+            self.is_made(self.run.turned(self) or self.formula)
+        if isinstance(self.formula, str):
+            raise Unsaid(self.formula)
         if self._version != self._memory[0]:
             raise Unsaid("an array of which a part was written over")
         return self.formula if isinstance(self.formula, Said) else self.formula.said(self.run)
@@ -256,11 +255,9 @@ class Recorded(np.ndarray[Any, Any]):
         if not isinstance(numbers, np.ndarray | np.floating) or numbers.dtype == bool:
             raise Unsaid(_placed(self.run, f"{name} has no formula here"))
         row = _FUNCTIONS.get(name)
-        result = _recorded(numbers, self.run)
         if row is None:
-            result.formula = _placed(self.run, f"{name} has no formula here")
-            return result
-        return result.known(lambda: row(self.run, *args, **options))
+            return unsaid(numbers, self.run, f"{name} has no formula here")
+        return _recorded(numbers, self.run).known(lambda: row(self.run, *args, **options))
 
     # ---- views ---------------------------------------------------------------------------
 
@@ -304,11 +301,10 @@ class Recorded(np.ndarray[Any, Any]):
         self, name: str, numbers: Any, axis: int | None = None, **options: float
     ) -> Recorded:
         """What a function of its entries, or along an axis, makes of it, by the function's name."""
-        made = _recorded(numbers, self.run)
-        if axis is None:
-            return made.known(lambda: called(name, self.said))
-        said = [f", {key}={self.run.number(one).text}" for key, one in options.items()]
-        return made.known(lambda: _by_rows(name, self, axis, "".join(said)))
+        said = "".join(f", {key}={self.run.number(one).text}" for key, one in options.items())
+        return _recorded(numbers, self.run).known(
+            lambda: called(name, self.said) if axis is None else _by_rows(name, self, axis, said)
+        )
 
     def dot(self, other: Any, out: Any = None) -> Any:
         """The product of matrices."""
@@ -719,7 +715,7 @@ def _variance(
     (along,) = np.ravel(axis)
     count = array.shape[along]
     times = said.divided(run.number(count), run.number(count - ddof))
-    return said.multiplied(times, made, (True, False))
+    return said.multiplied(Said(times.within(ATOM)), made, (True, False))
 
 
 def _root_of(squares: Callable[..., Said]) -> Callable[..., Said]:

@@ -104,6 +104,10 @@ class Term:
 
     def power(self, exponent: Fraction) -> Term:
         """x^e: of whole numbers, of monomials, and else a letter for a root."""
+        own = self.single
+        known = own is not None and own[0] == "root" and _is_sum_of_squares(own[1].terms)
+        if own is not None and known and exponent == own[2].number:
+            return term(own[1])  # of what may be below 0 there is no root
         if exponent.denominator == 1:
             base = self if exponent >= 0 else self.inverse
             out = ONE

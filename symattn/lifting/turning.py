@@ -51,8 +51,7 @@ def _turned(before: Array, after: Array) -> Array | None:
     near = LIMITS.near * np.maximum(1, 1 / np.abs(before)).reshape(turns.shape)
     if (np.abs(np.abs(turns) - 1) > near).any() or (np.abs(turns - turns[0]) > near).any():
         return None
-    angles: Array = np.angle(turns[0])
-    return angles
+    return np.asarray(np.angle(turns[0]))
 
 
 def _base(angles: Array, width: int) -> float:

@@ -12,6 +12,7 @@ import argparse
 import random
 from collections import Counter
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,17 @@ def drawn(draw: random.Random) -> tuple[Callable[..., Any], str]:
             return space["program"], source
 
 
+def is_laid_as(own: Any, here: Any) -> bool:
+    """Whether an array is that of equations, whose heads are first, with its axes in some order."""
+    if own.size != here.size:
+        return False
+    laid = (own.transpose(order) for order in permutations(range(own.ndim)))
+    return any(
+        one.squeeze().shape == here.squeeze().shape and np.allclose(one.reshape(here.shape), here)
+        for one in laid
+    )
+
+
 def verdict(function: Callable[..., Any]) -> str:
     """What comes of a function: right, refused, or wrong, which none may be."""
     try:
@@ -77,7 +89,7 @@ def verdict(function: Callable[..., Any]) -> str:
             used = {one.letter: numbers[one.letter] for one in whole.inputs}
             here = np.asarray(whole.evaluate(**used).array(whole.steps[-1].letter), float)
             own = np.asarray(function(**numbers))
-            if own.size != here.size or not np.allclose(own.reshape(here.shape), here):
+            if not is_laid_as(own, here):
                 return "wrong"
     except SymattnError:
         return "refused"

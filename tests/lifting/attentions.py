@@ -180,3 +180,18 @@ def scale_in_float32(Q, K, V):
 def strange_names(left, right, content):
     s = np.exp(left @ right.T / np.sqrt(left.shape[1]))
     return s @ content / s.sum(axis=1, keepdims=True)
+
+
+def windowed(X, W_Q, W_K, W_V):
+    return _in_a_window(X, W_Q, W_K, W_V, 2)
+
+
+def windowed_too_far(X, W_Q, W_K, W_V):
+    return _in_a_window(X, W_Q, W_K, W_V, 3)
+
+
+def _in_a_window(X, W_Q, W_K, W_V, reach):
+    S = X @ W_Q @ (X @ W_K).T / np.sqrt(W_Q.shape[1])
+    apart = np.abs(np.arange(len(X))[:, None] - np.arange(len(X)))
+    E = np.where(apart <= reach, np.exp(S), 0.0)
+    return E / E.sum(axis=1, keepdims=True) @ (X @ W_V)

@@ -174,6 +174,8 @@ def test_a_function_of_pytorch_is_read() -> None:
     ]
     with pytest.raises(SymattnError, match=r"line \d+: sort of PyTorch is not known here"):
         lift(f"{ROOT}/tests/lifting/torched.py:sorted_scores")
+    with pytest.raises(SymattnError, match=r"line 37: parts of an array are written .* one by one"):
+        lift(f"{ROOT}/tests/lifting/torched.py:written_by_rows")
 
 
 def test_a_function_of_jax_is_read() -> None:

@@ -143,3 +143,11 @@ def test_arguments_are_mapped_and_unknown_sizes_refused() -> None:
 
 def test_only_functions_have_arguments_to_be_mapped() -> None:
     assert run("prove", "shift", "--map", "Q=left").exit_code == 2
+
+
+def test_a_window_is_tried_where_there_are_tokens_beyond_it() -> None:
+    wanted = Wanted(meant(variant("sliding-window").said), attention="sliding-window attention")
+    found = prove_program(attentions.windowed, wanted)
+    assert found.verdict == "equal at the sizes tried"
+    assert found.sizes["n"] == 4
+    assert prove_program(attentions.windowed_too_far, wanted).verdict == "different"

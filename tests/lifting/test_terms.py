@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from symattn.lifting import terms
@@ -56,3 +58,10 @@ def test_odd_functions_are_those_of_either_sign() -> None:
         of = functions(terms)[name]
         assert of(x - y).equals(-of(y - x))
         assert not of(x - y).equals(of(y - x))
+
+
+def test_a_root_squared_is_known_of_what_is_never_negative() -> None:
+    x, y = terms.letter(0), terms.letter(1)
+    for inner, known in ((x * x + y * y, True), (x * y, False)):
+        root = terms.FUNCTIONS["√"](inner)
+        assert root.power(Fraction(2)).equals(inner) == known
