@@ -21,15 +21,14 @@ from symattn.arithmetic.quantity import USUAL_BITS, Quantity
 from symattn.arithmetic.rounded import Rounded
 from symattn.errors import ShapeError, SymattnError, quote
 from symattn.evaluate import fusing
+from symattn.evaluate.exact_rows import ExactRows
 from symattn.evaluate.fusing import Fused, Fusion, fusion_of
 from symattn.evaluate.given import Given, read_given
 from symattn.evaluate.matrices import Matrices, Once, Place
-from symattn.evaluate.walk import Program, leaves_of, program_of_step
+from symattn.evaluate.walk import Program, program_of_step
 from symattn.nodes.base import Node
 from symattn.notation.options import Notation, notation_of
-from symattn.step import Step, letter_of
-
-_NONE = np.arange(0)
+from symattn.step import Step
 
 
 class Values(Matrices):
@@ -193,34 +192,15 @@ class Values(Matrices):
         """
         if ("value", letter, EXACT.key) in self._computed:
             return self.abbreviated(letter)[place]
-        *lead, row, column = place
+        rows: ExactRows = self._computed.of(("exact rows",), self._exact_rows)
+        return rows.entry(letter, place)
+
+    def _exact_rows(self) -> ExactRows:
         # apart, so that which entries were asked for does not change how matrices are written
-        apart = self._computed.of(("by rows",), lambda: self._at(self.given))
-        value: sympy.Expr = apart._exact_row(letter, row)[(*lead, 0, column)]
-        return value
-
-    def _exact_row(self, letter: str, row: int) -> Array:
-        step = self._steps.get(letter)
-        if step is None:
-            return self.abbreviated(letter)[..., [row], :]
-        needed, program = self.known(("rows", letter), lambda: self._program_of_rows(step))
-
-        def operand(one: str) -> Array:
-            return self._exact_row(one, row) if one in needed else self.abbreviated(one)
-
-        def make() -> Array:
-            of_rows = self._computed.of(("of rows",), lambda: self._abbreviating.at_rows(_NONE))
-            arithmetic = of_rows.at_rows(np.array([row]))  # what is needed as a whole is made once
-            return arithmetic.kept(program(operand, arithmetic))
-
-        return self._computed.of(("row", letter, row), make)
-
-    def _program_of_rows(self, step: Step) -> tuple[frozenset[str], Program]:
-        """The matrices of which a step needs the same rows alone, and the program of its rows."""
-        leaves = [*leaves_of(step.expr)]
-        whole = {letter_of(leaf) for leaf, by_rows in leaves if not by_rows}
-        needed = frozenset(letter_of(leaf) for leaf, _ in leaves) - whole
-        return needed, program_of_step(step, self.sizes, needed)
+        apart = self._at(self.given)
+        return ExactRows(
+            self._steps, self.sizes, apart.abbreviated, self._known, apart._abbreviating
+        )
 
     def longest_exact(self, letter: str) -> int:
         """How many nodes the longest exact value of a matrix has when it is written out."""
