@@ -63,5 +63,5 @@ def test_odd_functions_are_those_of_either_sign() -> None:
 def test_a_root_squared_is_known_of_what_is_never_negative() -> None:
     x, y = terms.letter(0), terms.letter(1)
     for inner, known in ((x * x + y * y, True), (x * y, False)):
-        root = terms.FUNCTIONS["√"](inner)
+        root = functions(terms)["√"](inner)
         assert root.power(Fraction(2)).equals(inner) == known
