@@ -192,8 +192,7 @@ class Values(Matrices):
         """
         if ("value", letter, EXACT.key) in self._computed:
             return self.abbreviated(letter)[place]
-        rows: ExactRows = self._computed.of(("exact rows",), self._exact_rows)
-        return rows.entry(letter, place)
+        return self._computed.of(("exact rows",), self._exact_rows).entry(letter, place)
 
     def _exact_rows(self) -> ExactRows:
         # apart, so that which entries were asked for does not change how matrices are written
