@@ -192,8 +192,7 @@ class Values(Matrices):
         """
         if ("value", letter, EXACT.key) in self._computed:
             return self.abbreviated(letter)[place]
-        rows: ExactRows = self._computed.of(("exact rows",), self._exact_rows)
-        return rows.entry(letter, place)
+        return self._computed.of(("exact rows",), self._exact_rows).entry(letter, place)
 
     def _exact_rows(self) -> ExactRows:
         # apart, so that which entries were asked for does not change how matrices are written
@@ -271,9 +270,14 @@ class Values(Matrices):
     @property
     def _is_symbolic(self) -> bool:
         """Whether a symbol was given in place of a number."""
-        entries = (x for array in self.given.values() if array.dtype == object for x in array.flat)
         return self._computed.of(
-            ("is symbolic",), lambda: any(getattr(entry, "free_symbols", None) for entry in entries)
+            ("is symbolic",),
+            lambda: any(
+                getattr(entry, "free_symbols", None)
+                for array in self.given.values()
+                if array.dtype == object
+                for entry in array.flat
+            ),
         )
 
     @property
