@@ -270,9 +270,14 @@ class Values(Matrices):
     @property
     def _is_symbolic(self) -> bool:
         """Whether a symbol was given in place of a number."""
-        entries = (x for array in self.given.values() if array.dtype == object for x in array.flat)
         return self._computed.of(
-            ("is symbolic",), lambda: any(getattr(entry, "free_symbols", None) for entry in entries)
+            ("is symbolic",),
+            lambda: any(
+                getattr(entry, "free_symbols", None)
+                for array in self.given.values()
+                if array.dtype == object
+                for entry in array.flat
+            ),
         )
 
     @property
