@@ -231,6 +231,9 @@ class _Source:
                 kinds = [self._kind(each) for each in values]
                 for each, kind in zip(targets, kinds, strict=True):
                     self._scope.name(each, kind)
+            case ast.Tuple(targets), ast.GeneratorExp(each, [over]) | ast.ListComp(each, [over]):
+                for one, kind in zip(targets, self._each(each, over), strict=True):
+                    self._scope.name(one, kind)
             case ast.Tuple(targets), _ if self._kind(value) == "shape":
                 for each in targets:
                     if isinstance(each, ast.Starred):
@@ -239,6 +242,17 @@ class _Source:
                         self._scope.name(each, "size")
             case _:
                 raise _varies(target)
+
+    def _each(self, element: ast.expr, over: ast.comprehension) -> list[Kind]:
+        """What an expression is for each of some arrays. Raises `Varying` for others."""
+        match over:
+            case ast.comprehension(ast.Name(name), ast.Tuple(values), []):
+                scopes = (
+                    replace(self._scope, names={**self._scope.names, name: self._kind(value)})
+                    for value in values
+                )
+                return [_Source(scope)._kind(element) for scope in scopes]
+        raise _varies(element)
 
     # ---- expressions ---------------------------------------------------------------------
 

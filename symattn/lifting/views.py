@@ -8,6 +8,7 @@ is done to, and where these end up says what it was.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -15,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from symattn.lifting.said import ATOM, FAMILIES, Said, Unsaid
+from symattn.lifting.said import ATOM, FAMILIES, PRODUCT, Said, Unsaid
 
 
 class Sizes(Protocol):
@@ -152,6 +153,10 @@ class _View:
         width = heads.apart // self.apart[axis]
         inner = start % width if share.length < width else 0
         index = self.labels[heads.axis] = self.sizes.index(heads.count)
+        of_each = re.fullmatch(rf"(.* )?concat_{index}\((\w+\[{index}\])\)", made.text)
+        whole = heads.count * share.length == self.shape[axis]
+        if of_each and along == "j" and made.level >= PRODUCT and whole:
+            return replace(made, text=f"{of_each[1] or ''}{of_each[2]}")  # joined before
         made = self._part(made, along, start - inner, heads.count * width, self.shape[axis])
         said = self.sizes.number(width).within(ATOM)
         made = _cut(made, along, f"({index}-1)*{said} + 1 : {index}*{said}")

@@ -12,7 +12,10 @@ from tests import ROOT
 from tests.command import assert_refused, run
 from tests.extras import package
 
-_OF_HEADS = {"eager": "multi-head", "causal_of_heads": "causal-multi-head"}
+_OF_HEADS = {
+    **dict.fromkeys(("eager", "stacked_weights"), "multi-head"),
+    "causal_of_heads": "causal-multi-head",
+}
 
 
 def verdict(library: str, name: str) -> str:
@@ -27,7 +30,7 @@ def verdict(library: str, name: str) -> str:
     ("library", "name"),
     [
         *(("torched", "sdpa"), ("torched", "causal_by_filling"), ("jaxed", "causal_by_where")),
-        *(("torched", "eager"), ("torched", "causal_of_heads")),
+        *(("torched", "eager"), ("torched", "causal_of_heads"), ("torched", "stacked_weights")),
     ],
 )
 def test_right_functions_are_proven_for_all_sizes(library: str, name: str) -> None:

@@ -115,3 +115,9 @@ class Unscaled(Projected):
 
 
 projected, by_hand, unscaled_layer = Projected(), ByHand(), Unscaled()
+
+
+def stacked_weights(x, w_q, w_k, w_v, w_o):
+    q, k, v = (torch.einsum("nd,hdk->hnk", x, w) for w in (w_q, w_k, w_v))
+    weights = torch.softmax(q @ k.transpose(1, 2) / q.shape[-1] ** 0.5, dim=-1)
+    return (weights @ v).transpose(0, 1).reshape(x.shape[0], -1) @ w_o
