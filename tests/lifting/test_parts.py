@@ -85,7 +85,7 @@ def test_a_function_of_a_library_is_that_by_hand(library: str, name: str, shapes
             {"x": ("b", "n", "6")},
             [
                 "h = GELU((LayerNorm(x, eps=0.00001) ∘ W_ln1 + b_ln1) W_fc^T + b_fc)",
-                "output = SiLU(h_1)",
+                "output = SiLU(h)",
             ],
         ),
         (
