@@ -73,8 +73,8 @@ def test_a_function_of_a_library_is_that_by_hand(library: str, name: str, shapes
             "of_a_batch",
             dict.fromkeys("qkv", ("b", "h", "n", "d_k")),
             [
-                "M[i,j] = 0 if j <= i else -inf",
                 "scores[h] = q[h] k[h]^T / sqrt(d_k)",
+                "M[i,j] = 0 if j <= i else -inf",
                 "weights[h] = softmax(scores[h] + M)",
                 "output[h] = weights[h] v[h]",
             ],
@@ -84,8 +84,8 @@ def test_a_function_of_a_library_is_that_by_hand(library: str, name: str, shapes
             "norm",
             {"x": ("b", "n", "6")},
             [
-                "h_1 = GELU((LayerNorm(x, eps=0.00001) ∘ W_ln1 + b_ln1) W_fc^T + b_fc)",
-                "output = SiLU(h_1)",
+                "h = GELU((LayerNorm(x, eps=0.00001) ∘ W_ln1 + b_ln1) W_fc^T + b_fc)",
+                "output = SiLU(h)",
             ],
         ),
         (
