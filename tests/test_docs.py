@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import click
 import pytest
 
 from symattn.cli.derive import derive
+from symattn.mistakes import OF_PROGRAMS
 from symattn.pages.checked import check_file
 from tests import ROOT
 from tests.command import run
+from tests.extras import package
 
 GENERATED = ROOT / "docs" / "generated"
 FOUND = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
@@ -92,3 +95,15 @@ def test_every_option_of_derive_is_told_once_with_a_command_that_runs(
         ran = run(*shlex.split(command))
         assert ran.exit_code == 0, (command, ran.output)
     assert "# " in (tmp_path / "causal.md").read_text("utf-8")
+
+
+def test_numbers_on_the_site_give_each_misconception_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    package("sphinx")
+    monkeypatch.syspath_prepend(ROOT / "docs/_ext")
+    site = runpy.run_path(str(ROOT / "docs/_ext/reference.py"))
+    shown, examples = site["_given_away"], [*site["_shown_on"]()]
+    known: dict[tuple[str, str], list[list[str]]] = {}
+    for one in (x for x in OF_PROGRAMS if not x.floating):
+        assert one.name and shown(one, examples, known)
+    with pytest.raises(AssertionError, match="add one to _own_examples"):
+        shown(OF_PROGRAMS[0], [], known)

@@ -50,6 +50,7 @@ from symattn.errors import SymattnError
 from symattn.mistakes import OF_PROGRAMS, Misconception
 from symattn.mistakes.explanations import Explainer
 from symattn.mistakes.masks import MASKS
+from symattn.mistakes.norms import NORMS
 from symattn.mistakes.programs import PROGRAMS
 from symattn.mistakes.projections import PROJECTIONS
 from symattn.mistakes.scores import SCORES
@@ -278,6 +279,8 @@ _SHOWN_ON = (
     *((name, 3, 4) for name in ("scaled-dot-product", "multi-head", "rotary", "grouped-query")),
     *((name, 3, 2) for name in ("dot-product", "off-by-one", "sigmoid", "sparsemax", "sinusoidal")),
     *((name, 3, 2) for name in ("mistral", "sliding-window", "cached-llama")),
+    *((name, 3, 2) for name in ("explicit-sparse", "entmax", "qwen3", "qwen3-next", "olmo-2")),
+    ("chameleon", 3, 2),
     *(("multi-head-latent", 3, 4), ("sliding-window", 6, 2), ("scaled-dot-product", 2, 2)),
 )
 
@@ -332,6 +335,35 @@ def _own_examples() -> Iterator[tuple[str, Attention, dict[str, Given]]]:
         Attention(source="self", positions={"rotary": {"base": 100}}),
         {"X": [[1, 0, 1, 2], [0, 1, 1, 0]], "W_Q": _UNIT, "W_K": _UNIT, "W_V": _UNIT},
     )
+    yield (
+        '`norm = {rms = {eps = 0.5, gain = true, rotated = true}}` and `positions = "rotary"`',
+        Attention(
+            source="self",
+            norm={"rms": {"eps": "0.5", "gain": True, "rotated": True}},
+            positions="rotary",
+        ),
+        {
+            "X": [[1, 0, 1, 2], [0, 1, 1, 0]],
+            **{"W_Q": _UNIT, "W_K": _UNIT, "W_V": _UNIT},
+            **{"gain_Q": [[2, 1, -1, 3]], "gain_K": [[1, 2, 3, -1]]},
+        },
+    )
+    slower = {"factor": 4, "original_max_position_embeddings": 8}
+    for kind, more in (
+        ("linear", {"factor": 4}),
+        ("yarn", {**slower, "beta_fast": 1, "beta_slow": "1/8"}),
+    ):
+        said = ", ".join(f"{name} = {x}" for name, x in more.items())
+        yield (
+            f"{kind} scaling of `rotary = {{base = 100}}` by `{said}`",
+            Attention(
+                source="self",
+                positions={
+                    "rotary": {"base": 100, "dims": 4, "scaling": {"rope_type": kind, **more}}
+                },
+            ),
+            {"X": [[1, 0, 1, 2], [0, 1, 1, 0]], "W_Q": _UNIT, "W_K": _UNIT, "W_V": _UNIT},
+        )
     for block in (4, 8, 16, 32, 64, 128):
         yield (
             f"one query whose scores are 0 for {block} keys and 1 for one key more",
@@ -434,6 +466,7 @@ def _misconceptions(pages: Pages) -> None:
         ("About the scores", SCORES),
         ("About masks", MASKS),
         ("About projections and heads", PROJECTIONS),
+        ("About norms and gates", NORMS),
         ("Those that programs show", PROGRAMS),
     ):
         parts.append(f"## {title}\n")
