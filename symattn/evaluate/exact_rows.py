@@ -57,7 +57,8 @@ class ExactRows:
 
         def make() -> Array:
             arithmetic = self._arithmetic.at_rows(np.array([row]))
-            return arithmetic.kept(program(operand, arithmetic))
+            with np.errstate(all="ignore"):  # NumPy complains of what SymPy compares in floats
+                return arithmetic.kept(program(operand, arithmetic))
 
         return self._rows.of((letter, row), make)
 

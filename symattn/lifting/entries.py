@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.said import Unsaid
+from symattn.lifting.said import CUT, Unsaid
 from symattn.verifying.calling import code_of
 
 _BRANCH = "a branch depends on the numbers; use np.where or np.maximum"
@@ -479,6 +479,8 @@ class Entries(np.ndarray[Any, Any]):
         kind = np.dtype(dtype).kind
         if kind in "fiu" and any(isinstance(one, Condition) for one in self.flat):
             return entries(_NUMBERS(self.view(np.ndarray)))
+        if kind in "iu" and any(isinstance(one, Taped) for one in self.flat):
+            raise Unsaid(CUT)
         if kind == "f" or any(isinstance(one, Taped | Condition) for one in self.flat):
             return self.copy()
         return self.view(np.ndarray).astype(dtype)

@@ -32,7 +32,7 @@ from symattn.lifting.entries import (
     softmax,
 )
 from symattn.lifting.recorded import BRANCHES, WRITTEN, Asked, Recorded, bare, unsaid
-from symattn.lifting.said import Unsaid
+from symattn.lifting.said import CUT, Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.
 _RECORD = (Entries, Recorded)
@@ -272,7 +272,13 @@ def _same(x: Any, *_: Any, **more: Any) -> Any:
 
 
 def _as(x: Any, dtype: Any) -> Any:
-    """The same as numbers of a dtype; numbers are real here, and truth is 1 or 0."""
+    """The same as numbers of a dtype; numbers are real here, and truth is 1 or 0.
+
+    Raises `Unsaid` for numbers that are cut to whole ones.
+    """
+    whole = any(word in str(dtype) for word in ("int", "long"))
+    if whole and (isinstance(x, Recorded) or any(isinstance(y, Taped) for y in np.ravel(x))):
+        raise Unsaid(CUT)
     if isinstance(x, Recorded):
         x.kept_in(dtype)
     else:

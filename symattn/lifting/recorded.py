@@ -22,7 +22,7 @@ from symattn.errors import SymattnError, quote
 from symattn.language.texts import read_text
 from symattn.lifting import said
 from symattn.lifting.numerals import LOWEST
-from symattn.lifting.said import ATOM, FAMILIES, OF_ENTRIES, Said, Unsaid, called
+from symattn.lifting.said import ATOM, CUT, FAMILIES, OF_ENTRIES, Said, Unsaid, called
 from symattn.lifting.turning import rotary
 from symattn.lifting.views import viewed
 
@@ -320,6 +320,8 @@ class Recorded(np.ndarray[Any, Any]):
     def astype(self, *args: Any, **more: Any) -> Any:
         """Itself: numbers are real here, whatever their dtype."""
         self.kept_in(args or more)
+        if np.dtype((*args, *more.values())[0]).kind in "iub":
+            raise Unsaid(_placed(self.run, CUT))
         return self.copy()
 
     def copy(self, order: Any = "C") -> Any:

@@ -36,6 +36,10 @@ class Unsaid(SymattnError):
     """What has no formula here, and what would have one."""
 
 
+#: What is said of numbers that become whole ones.
+CUT = "numbers are cut to whole ones; real numbers have a form"
+
+
 @dataclass(frozen=True)
 class Said:
     """The formula of a matrix, how strongly it holds together, and how its array lies.

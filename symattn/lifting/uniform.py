@@ -47,13 +47,16 @@ _OF_ARRAYS = frozenset(
 #: What may be a scale.
 _SCALES = ("size", "number")
 
-#: Those that change no number, but where it stands and how it is kept.
+#: Those that change no number, but where it stands; and how it is kept, which places beyond 256
+#: need not survive.
 _MOVES = frozenset(
     [
-        *("array", "asarray", "astype", "bool", "clone", "contiguous", "copy", "double"),
-        *("expand_dims", "float", "permute", "reshape", "swapaxes", "t", "tensor", "to"),
-        *("transpose", "type_as", "unsqueeze", "view"),
+        *("clone", "contiguous", "copy", "expand_dims", "permute", "reshape", "swapaxes", "t"),
+        *("transpose", "unsqueeze"),
     ]
+)
+_CASTS = frozenset(
+    ["array", "asarray", "astype", "bool", "double", "float", "tensor", "to", "type_as", "view"]
 )
 
 #: Those that make patterns of other patterns, and those that make them of sizes.
@@ -391,7 +394,7 @@ class _Source:
         diagonals = [*args[place:], *(named[k] for k in named if k in _DIAGONAL)]
         if not all(_is_small(each) for each in diagonals):
             raise _varies(node)
-        found = _of_call(name, kinds, {*options.values()})
+        found = _of_call(name, kinds, {kind for key, kind in options.items() if key != "device"})
         if found is None:
             raise _varies(node)
         return found
@@ -447,10 +450,12 @@ def _of_call(name: str, kinds: list[Kind], options: set[Kind]) -> Kind | None:
         return "number"
     if name == "finfo":
         return "word"
-    if name == "arange" and kinds == ["size"] and options <= {"word"}:
+    if name == "arange" and kinds == ["size"] and not options:
         return "places"
-    if name in _MOVES and first in ("array", "pattern", "places"):
-        return first if options <= {"word", "number"} else None
+    moves = name in _MOVES or (name == "view" and "word" not in given)
+    kept = {"array", "pattern", "places"} if moves else {"array", "pattern"}
+    if (moves or name in _CASTS) and first in kept and options <= {"word", "number"}:
+        return first
     if name in _OF_ARRAYS and "array" in given and not given & {*sizes, "places", "difference"}:
         return "array"
     if name == "scaled_dot_product_attention" and given <= {"array", "pattern", "word", *_SCALES}:
