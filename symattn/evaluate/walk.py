@@ -99,6 +99,9 @@ class _Walk:
 
     def some(self, part: MatrixExpr, heads: sympy.Expr | None) -> Program:
         """The rows of an expression that the arithmetic is for."""
+        match part:
+            case Defined():
+                return self.some(part.meaning, heads)
         if letter_of(part) in self.made:
             return self.leaf(part, heads)
         parts = None if isinstance(part, Split) else parts_by_rows(part)
@@ -189,6 +192,8 @@ def parts_by_rows(expr: MatrixExpr) -> tuple[tuple[MatrixExpr, bool], ...] | Non
     None where it is not known to be made by rows.
     """
     match expr:
+        case Defined():
+            return parts_by_rows(expr.meaning)
         case sympy.MatMul():
             _, (first, *others) = expr.as_coeff_matrices()
             return ((first, True), *((other, False) for other in others))
