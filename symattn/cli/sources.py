@@ -110,7 +110,7 @@ def _of_program(request: Request, notation: Notation) -> list[Job]:
     from symattn.lifting.lift import lift
     from symattn.lifting.limits import DERIVED
 
-    lifted = lift(request.source, request.shapes, limits=asked_limits(DERIVED))
+    lifted = lift(request.source, request.shapes, **vars(asked_limits(DERIVED)))
     own = lifted.equations
     jobs = _of_equations(own, request, notation, _OF_EQUATIONS.format(text=own.text, base=""))
     return [replace(job, notes=[*job.notes, lifted.note]) for job in jobs]

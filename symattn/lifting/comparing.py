@@ -21,6 +21,7 @@ from symattn.budget import Spent
 from symattn.claims.computed import Computed
 from symattn.errors import SymattnError, quote
 from symattn.isolation import Limits, Run
+from symattn.lifting import terms
 from symattn.lifting.fields import decided
 from symattn.lifting.lift import asked_of, lift, running, shapes_of, square_of
 from symattn.lifting.limits import LIMITS, PROVEN
@@ -28,7 +29,7 @@ from symattn.lifting.numerals import TRIAL
 from symattn.lifting.precise import Program
 from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven, only_at_sizes
 from symattn.lifting.recording import Target, arguments, parameters
-from symattn.lifting.tapes import Kind, hold_same, named, near
+from symattn.lifting.tapes import Kind, hold_same, may_be_undefined, named, near
 from symattn.lifting.taping import taped
 from symattn.verifying.calling import Answer, Call, Given, here
 from symattn.verifying.loading import Ended, there
@@ -153,9 +154,10 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven) -> Proven:
         )
     common = replace(common, agreed=not tried.rounds)
     try:
-        unformed = _held(pair, small)
+        unformed, is_partial = _held(pair, small)
     except SymattnError as error:
         return replace(common, reason=str(error))
+    common = replace(common, is_partial=is_partial)
     rounded = ROUNDED if tried.rounds else ""
     equality = _for_all(pair, numbers) if tried.everywhere else None
     if equality is not None:
@@ -407,10 +409,11 @@ def _parts(one: Answer, other: Answer) -> Iterator[tuple[Computed, Computed, str
 # ---- entries ---------------------------------------------------------------------------------
 
 
-def _held(pair: _Pair, sizes: Mapping[str, int]) -> str:
+def _held(pair: _Pair, sizes: Mapping[str, int]) -> tuple[str, bool]:
     """Whether each entry of both results is the same at these sizes, as `decided` says it.
 
-    Raises `SymattnError` where that is not known.
+    And whether one may be undefined where the other is not. Raises `SymattnError` where it is not
+    known whether they are the same.
     """
     drawn = [pair.drawn(sizes, seed) for seed in (7, 8)]
     ids = named(drawn[0])
@@ -419,14 +422,20 @@ def _held(pair: _Pair, sizes: Mapping[str, int]) -> str:
         for program in _both(pair)
     )
 
+    partial: list[bool] = []
+
     def hold(of: Kind) -> None:
         ones, others = one.formal(of), other.formal(of)
         for mine, its, which in _parts(one.answer, other.answer):
             if mine.numbers.shape != its.numbers.shape:
                 raise SymattnError("what was recorded has other shapes")
             hold_same(of, ones(mine.numbers), others(its.numbers), f"an entry{which}")
+        if of is terms:
+            partial.append(
+                may_be_undefined(one.asked, other.asked) or may_be_undefined(other.asked, one.asked)
+            )
 
-    return decided(hold, len(one.operations) + len(other.operations))
+    return decided(hold, len(one.operations) + len(other.operations)), any(partial)
 
 
 # ---- for all sizes ---------------------------------------------------------------------------
@@ -440,7 +449,7 @@ def _for_all(pair: _Pair, numbers: Mapping[str, Array]) -> Equality | None:
     for program in _both(pair):
         shapes = {name: pair.shapes[letter] for name, letter in program.letters.items()}
         try:
-            found = lift(program.target, shapes, letters=program.letters, limits=program.limits)
+            found = lift(program.target, shapes, letters=program.letters, **vars(program.limits))
         except SymattnError:
             return None
         lifted.append(found.equations.whole)

@@ -489,7 +489,8 @@ class Entries(np.ndarray[Any, Any]):
     mean, var, std, dot = np.mean, np.var, np.std, np.dot  # type: ignore[assignment]
 
     #: Of entries these are no views, as NumPy has them.
-    real, imag = property(np.real), property(np.imag)
+    real = property(np.real, doc="The real parts.")
+    imag = property(np.imag, doc="The imaginary parts.")
 
     def conj(self) -> Any:
         """With the other sign of the imaginary parts."""

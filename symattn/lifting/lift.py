@@ -80,14 +80,16 @@ def lift(
     shapes: Mapping[str, Sequence[str]] | None = None,
     *,
     letters: Mapping[str, str] | None = None,
-    limits: Limits = DERIVED,
+    seconds: float | None = DERIVED.seconds,
+    memory: int | None = DERIVED.memory,
 ) -> Lifted:
     """The equations of a function, or of one of a file, ``"module.py:function"``.
 
-    The function is run; one of a file in a process of its own, within `limits`. `shapes` are those
-    of its arguments, ``{"Q": ("n", "d_k")}``, where neither its annotations nor their usual meaning
-    says them, `letters` other letters than their names. Raises `SymattnError` with the line of the
-    program for what has no formula, and for equations that do not give the function's own numbers.
+    The function is run; one of a file in a process of its own, within so many `seconds` and MiB of
+    `memory`. `shapes` are those of its arguments, ``{"Q": ("n", "d_k")}``, where neither its
+    annotations nor their usual meaning says them, `letters` other letters than their names. Raises
+    `SymattnError` with the line of the program for what has no formula, and for equations that do
+    not give the function's own numbers.
 
     >>> def attention(Q, K, V):
     ...     scores = Q @ K.T / K.shape[1] ** 0.5
@@ -99,7 +101,7 @@ def lift(
     output  output = (e_1 / rowsum(e_1)) V
     """
     said = {name: (*sizes,) for name, sizes in (shapes or {}).items()}
-    with running(target, limits) as run:
+    with running(target, Limits(seconds, memory)) as run:
         return _lifted(run, target, said, letters or {})
 
 

@@ -21,7 +21,7 @@ import sympy
 from symattn.algebra.comparison import ending_with
 from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import Equality, equal
-from symattn.arithmetic.base import Arithmetic, Array, elementwise, of_rows
+from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, of_rows
 from symattn.budget import Spent
 from symattn.errors import SymattnError
 from symattn.isolation import Limits
@@ -31,7 +31,16 @@ from symattn.lifting.lift import asked_of, lift, running
 from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.precise import Program
 from symattn.lifting.recording import Target
-from symattn.lifting.tapes import Kind, by_truth, functions, hold_same, named, near
+from symattn.lifting.tapes import (
+    Asked,
+    Kind,
+    by_truth,
+    functions,
+    hold_same,
+    may_be_undefined,
+    named,
+    near,
+)
 from symattn.lifting.taping import taped
 from symattn.lifting.terms import Unknown
 from symattn.lifting.uniform import Called, varying
@@ -102,6 +111,8 @@ class Proven:
     equality: Equality | None = None
     difference: Difference | None = None
     agreed: bool = False
+    #: Whether one of them may be undefined where the other is not, of which nothing is said.
+    is_partial: bool = False
 
     def __bool__(self) -> bool:
         return self.status == Status.AGREES
@@ -110,22 +121,20 @@ class Proven:
     def status(self) -> Status:
         """How a command ends that proved it; small sizes that were chosen here prove nothing."""
         if self.verdict in ("equal for all sizes", "equal at the sizes given"):
-            return Status.AGREES
+            return Status.UNSETTLED if self.is_partial else Status.AGREES
         return Status.WRONG if self.verdict == "different" else Status.UNSETTLED
 
     @property
     def summary(self) -> str:
         """The verdict in a sentence."""
         sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
+        real = f"in real arithmetic{', wherever both are defined' * self.is_partial}"
         match self.verdict:
             case "equal for all sizes":
-                return f"{self.name} is {self.attention} (for all sizes, in real arithmetic)"
+                return f"{self.name} is {self.attention} (for all sizes, {real})"
             case "equal at the sizes given" | "equal at the sizes tried":
                 which = self.verdict.removeprefix("equal ")
-                return (
-                    f"{self.name} is {self.attention} for all inputs {which}, {sizes} "
-                    "(in real arithmetic)"
-                )
+                return f"{self.name} is {self.attention} for all inputs {which}, {sizes} ({real})"
             case "equal but for a chance below 2⁻⁸⁰":
                 return (
                     f"{self.name} is {self.attention} for all inputs at {sizes}, but for a chance "
@@ -164,7 +173,7 @@ def prove_program(
         program = Program(run, target, function, limits)
         common = Proven("undecided", function.name, wanted.attention, {})
         try:
-            subject = called(function, replace(wanted, spec=fixed))
+            subject = called(function, replace(wanted, spec=fixed, sizes=sizes))
             _check_sizes(subject, wanted.spec, sizes)
             return _proven(program, subject, wanted, sizes, common)
         except Ended as ended:
@@ -192,13 +201,16 @@ def _proven(
             return replace(common, reason=f"its numbers differ, by rounding it may be: {error}")
     common = replace(common, agreed=found.agrees)
     try:
-        shown, unformed = _at_sizes(program, subject, _sizes(subject, said), said)
+        shown, unformed, is_partial = _at_sizes(program, subject, _sizes(subject, said), said)
     except SymattnError as error:
         nearly = "; its numbers are near, as with constants that are kept in float32"
         return replace(common, reason=f"{error}{nearly if differs else ''}")
+    common = replace(common, is_partial=is_partial)
     reason = ROUNDED if differs else ""
     everywhere = found.agrees or found.kind == "inaccurate"
-    equality = _for_all(program, subject) if everywhere and not {"h", "g"} & {*said} else None
+    free = {*shown} - {*said}
+    may_be = everywhere and free and not {"h", "g"} & {*said}
+    equality = _for_all(program, subject) if may_be else None
     if equality:
         varies = only_at_sizes(program, [one.name for one in subject.parameters])
         if not varies:
@@ -290,7 +302,7 @@ def _for_all(program: Program, subject: Subject) -> Equality | None:
     if derivation.names[-1] == "concat":  # or one for each head
         ends.append(ending_with(derivation, "heads"))
     try:
-        lifted = lift(program.target, shapes, letters=names, limits=program.limits)
+        lifted = lift(program.target, shapes, letters=names, **vars(program.limits))
         is_family = lifted.equations.whole.steps[-1].per_head
         found = equal(lifted.equations.whole, ends[-1 if is_family else 0])
     except SymattnError:
@@ -303,7 +315,7 @@ def _for_all(program: Program, subject: Subject) -> Equality | None:
 
 def _at_sizes(
     program: Program, subject: Subject, sizes: Mapping[str, int], said: Collection[str]
-) -> tuple[dict[str, int], str]:
+) -> tuple[dict[str, int], str, bool]:
     """The sizes at which every number that a function returns is what it should be, by `decided`.
 
     One that cannot be run with fewer queries than keys is run with as many, where neither is said.
@@ -318,7 +330,7 @@ def _at_sizes(
 
 def _at_these(
     program: Program, subject: Subject, sizes: Mapping[str, int]
-) -> tuple[dict[str, int], str]:
+) -> tuple[dict[str, int], str, bool]:
     """The same at these sizes alone.
 
     Raises `SymattnError` for what has no form, another one, or a tape that gives other numbers.
@@ -337,6 +349,8 @@ def _at_these(
     ]
     tape = program.tape(subject.call(evaluation, ids, "float64", False), calls, LIMITS.taped)
 
+    partial: list[bool] = []
+
     def hold(of: Kind) -> None:
         given = {
             item.letter: elementwise(
@@ -348,12 +362,16 @@ def _at_these(
         read = tape.formal(of)
         for letter, places in subject.returned(tape.answer, evaluation).items():
             name = evaluation.item(letter).name
-            true = Side(ending_with(derivation, name)).value(given, Formal(of), used)
+            formal = Formal(of)
+            true = Side(ending_with(derivation, name)).value(given, formal, used)
             wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape)
             hold_same(of, read(places.numbers), wanted, f"an entry of {name}")
+            if of is terms:
+                partial.append(may_be_undefined(tape.asked, formal.asked))
 
     unformed = decided(hold, len(tape.operations))
-    return {symbol.name: size for symbol, size in used.items()}, unformed
+    shown = {symbol.name: size for symbol, size in used.items()}
+    return shown, unformed, any(partial)
 
 
 class Formal(Arithmetic):
@@ -363,6 +381,8 @@ class Formal(Arithmetic):
 
     def __init__(self, of: Kind) -> None:
         self.of = of
+        #: What is not defined everywhere.
+        self.asked: list[Asked] = []
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -384,7 +404,13 @@ class Formal(Arithmetic):
         known = functions(self.of)
         if name not in known:
             raise Unknown(f"{name} has no form here")
+        if name in ("ln", "√"):
+            self.asked += [(name, self.of.term(one)) for one in x.flat]
         return elementwise(known[name], x)
+
+    def divide(self, a: Array, b: Array | Ground) -> Array:
+        self.asked += [("÷", self.of.term(one)) for one in np.ravel(np.asarray(b, object))]
+        return super().divide(a, b)
 
     def hidden(self, x: Array) -> Any:
         return np.asarray(elementwise(lambda one: self.of.term(one).lowest, x), dtype=bool)

@@ -22,6 +22,12 @@ _REAL = (
 )
 
 
+_PARTIAL = (
+    "One of them divides by what may be 0, or takes a root or a logarithm of what may be below 0, "
+    "and the other does not: where it does, nothing is said, so that this is not settled."
+)
+
+
 def proven_document(found: Proven, brief: bool = True) -> b.Document:
     """The verdict, and what it stands on; where the two are different, what shows it."""
     if found.found is not None:
@@ -54,6 +60,8 @@ def _blocks(found: Proven) -> Iterator[b.Block]:
         yield b.Paragraph(("To decide it at sizes of your own: ", b.Code(sizes)), "note")
     if found.reason:
         yield b.Paragraph((found.reason,), "note")
+    if found.is_partial:
+        yield b.Paragraph((_PARTIAL,), "note")
     yield b.Paragraph((_REAL,), "note")
 
 
@@ -67,6 +75,7 @@ def proven_data(found: Proven) -> dict[str, Any]:
         "verdict": found.verdict,
         "sizes": dict(found.sizes),
         "reason": found.reason,
+        "partial": found.is_partial,
         "difference": None if shown is None else _difference_data(shown),
         "report": None if found.found is None else verification_data(found.found),
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
@@ -18,6 +18,7 @@ from flint import arb
 from symattn.arithmetic.base import Array, elementwise
 from symattn.claims.computed import computed
 from symattn.errors import SymattnError, Undecided
+from symattn.lifting import terms
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.terms import Unknown
 from symattn.verifying.calling import Answer
@@ -59,11 +60,39 @@ def hold_same(of: Kind, ones: Array, others: Array, what: str) -> None:
         raise SymattnError(f"no proof was found: {what} has another form")
 
 
+#: What has to be above 0, not below 0, or not 0: the argument of an operation, by its sign.
+Asked: TypeAlias = tuple[str, Any]
+
+#: Operations that are not defined everywhere.
+_PARTIAL: Mapping[str, str] = {"div": "÷", "ln": "ln", "√": "√"}
+
+
+def may_be_undefined(mine: Sequence[Asked], others: Sequence[Asked]) -> bool:
+    """Whether one asks for something that is not defined everywhere, and the other does not.
+
+    They ask of terms: a sum of exponentials, say, is known to be above 0.
+    """
+    unknown, known = (
+        [one for one in dict.fromkeys(asked) if not _is_defined(*one)] for asked in (mine, others)
+    )
+    return any(
+        not any(kind == other and x.equals(its) for other, its in known) for kind, x in unknown
+    )
+
+
+def _is_defined(kind: str, x: terms.Term) -> bool:
+    if kind == "√":
+        return x.sign in (0, 1) or terms.is_never_negative(x)
+    return x.sign == 1 or (kind == "÷" and x.sign == -1)
+
+
 class Tape:
     """What a program has recorded, read as numbers or as terms."""
 
     def __init__(self, said: Mapping[str, Any]) -> None:
         self.operations: list[list[Any]] = said["operations"]
+        #: Of what was read last as terms, what is not defined everywhere.
+        self.asked: list[Asked] = []
         #: The rounding that is in the function's own numbers beyond that of their dtype.
         self.rounding = LIMITS.shown if said["single"] else 0.0
         #: All that is returned, one after the other: places on the tape, or numbers.
@@ -78,6 +107,7 @@ class Tape:
 
     def formal(self, of: Kind) -> Reading:
         """What stands at places of what is returned, as terms or as elements of fields."""
+        self.asked = []
         return self._read(of.letter, of.truth, of.term, _formal(of))
 
     def floats(self, given: Mapping[int, float]) -> Reading:
@@ -110,9 +140,13 @@ class Tape:
             elif name == "truth":
                 values.append(truth(int(arguments[0])))
             elif name == "pow":
-                values.append(table["pow"](value(arguments[0]), arguments[1]))
+                base, exponent = value(arguments[0]), arguments[1]
+                self.asked += [("÷", base)] * (exponent < 0) + [("√", base)] * bool(exponent % 1)
+                values.append(table["pow"](base, exponent))
             elif name in table:
-                values.append(table[name](*map(value, arguments)))
+                given = [*map(value, arguments)]
+                self.asked += [(_PARTIAL[one], given[-1]) for one in (name,) if one in _PARTIAL]
+                values.append(table[name](*given))
             else:
                 raise Unknown(f"{str(name)[:40]} has no form here")
         return lambda places: elementwise(lambda place: value(self.returned[int(place)]), places)

@@ -449,6 +449,11 @@ def _apart(base: Term, rest: set[Term]) -> tuple[Term, Fraction, frozenset[Term]
     return base, scale, frozenset([ZERO, other * term(1 / scale)])
 
 
+def is_never_negative(x: Term) -> bool:
+    """Whether it is known not to be below 0."""
+    return not x.lowest and _is_sum_of_squares(x.terms)
+
+
 def _is_sum_of_squares(x: Sum) -> bool:
     """Whether a sum is a quadratic form that is never negative, as a variance is.
 

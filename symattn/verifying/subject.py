@@ -156,6 +156,8 @@ class Wanted:
     skip: Sequence[str] = ()
     #: What the attention is called.
     attention: str = "this attention"
+    #: The only sizes that it is to be tried at, by name; others are free.
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,8 @@ class Subject:
     #: What the parts of a tuple that it returns are; () for the usual (output, weights).
     returns: tuple[str, ...] = ()
     layout: Layout = Layout("numpy")
+    #: The only sizes that it is tried at, by name.
+    sizes: Mapping[str, int] = field(default_factory=dict)
     #: Whether values have to be as wide as keys, and whether double precision was seen.
     tied: bool = False
     is_precise: bool = False
@@ -215,7 +219,8 @@ class Subject:
         for library in libraries:
             weights = ["joined", "stacked"] if self.has_weights else ["joined"]
             if self.has_weights and library == "torch":  # as nn.Linear keeps them
-                weights.append("transposed")
+                of_module = any("." in each.name for each in self.parameters)
+                weights = ["transposed"] if of_module else [*weights, "transposed"]
             batch_first = self.has_heads and library in ("torch", "jax")
             ordered = sorted(leads, reverse=batch_first)
             ways = sorted(product(ordered, heads, weights), key=lambda way: way[1] in last)
@@ -385,7 +390,9 @@ def subject_of(function: Function, wanted: Wanted) -> Subject:
         raise SymattnError(
             f"{name}: {both} could both be {twice[0]}; say which: --map {twice[0]}=…"
         )
-    subject = Subject(function, name, spec, parameters, given, tuple(wanted.returns))
+    subject = Subject(
+        function, name, spec, parameters, given, tuple(wanted.returns), sizes=wanted.sizes
+    )
     try:
         subject.derivation()
     except SymattnError as error:

@@ -94,6 +94,7 @@ class Outcome:
 def tried(subject: Subject, item: Property, sizes: Mapping[str, int] | None = None) -> Outcome:
     """The function on the numbers of a property."""
     wanted = dict(sizes or sizes_of(subject.derivation(), subject.spec, item.sizes))
+    wanted |= subject.sizes
     if subject.tied and {"d_k", "d_v"} <= set(wanted):
         wanted["d_v"] = wanted["d_k"]
     derivation = subject.derivation(wanted["h"], wanted["g"])

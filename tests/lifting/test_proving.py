@@ -15,7 +15,7 @@ from symattn.verifying.own import meant
 from symattn.verifying.subject import Wanted
 from tests import ROOT
 from tests.command import run
-from tests.lifting import attentions
+from tests.lifting import attentions, partial
 
 RIGHT = (
     "online",
@@ -151,3 +151,24 @@ def test_a_window_is_tried_where_there_are_tokens_beyond_it() -> None:
     assert found.verdict == "equal at the sizes tried"
     assert found.sizes["n"] == 4
     assert prove_program(attentions.windowed_too_far, wanted).verdict == "different"
+
+
+@pytest.mark.parametrize("name", ["by_a_logarithm", "by_a_quotient"])
+def test_what_may_be_undefined_is_not_settled(name: str) -> None:
+    wanted = Wanted(meant(variant("scaled-dot-product").said))
+    found = prove_program(getattr(partial, name), wanted)
+    assert (found.is_partial, found.status) == (True, 4)
+    assert "wherever both are defined" in found.summary
+    assert "nothing is said" in " ".join(text.write([proven_document(found)]).split())
+
+
+def test_numbers_are_tried_at_the_sizes_that_are_said() -> None:
+    wanted = Wanted(meant(variant("scaled-dot-product").said))
+    sizes = {"n": 2, "m": 2, "d_v": 1}
+    assert prove_program(partial.halved, wanted, {**sizes, "d_k": 4}).status == 0
+    assert prove_program(partial.halved, wanted, {**sizes, "d_k": 2}).verdict == "different"
+
+
+def test_numbers_that_are_cut_to_whole_ones_have_no_form() -> None:
+    found = prove_program(partial.cut, Wanted(meant(variant("scaled-dot-product").said)))
+    assert (found.verdict, "cut to whole ones" in found.reason) == ("undecided", True)

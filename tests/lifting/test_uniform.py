@@ -98,3 +98,18 @@ def test_ordinary_programs_do_the_same_at_all_sizes(function: Any) -> None:
 )
 def test_what_may_do_something_else_is_named(function: Any, why: str) -> None:
     assert why in _why(function)
+
+
+def by_places_that_wrap(Q: Any) -> Any:
+    i = np.arange(len(Q), dtype=np.uint8)
+    return np.where(i[:, None] >= i, 0.0, -np.inf)
+
+
+def by_places_that_are_cast(Q: Any) -> Any:
+    i = np.arange(len(Q)).astype(np.float16)
+    return np.where(i[:, None] >= i, 0.0, -np.inf)
+
+
+@pytest.mark.parametrize("function", [by_places_that_wrap, by_places_that_are_cast])
+def test_places_have_to_be_whole_numbers(function: Any) -> None:
+    assert "np.arange(len(Q)" in _why(function)
