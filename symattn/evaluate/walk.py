@@ -61,13 +61,12 @@ class _Walk:
 
     def whole(self, part: MatrixExpr, heads: sympy.Expr | None) -> Program:
         """All rows of an expression."""
+        part = _meant(part)
         match part:
             case Head() | sympy.MatrixSymbol():
                 if part.name in self.made:
                     raise SymattnError(f"all rows of {part.name} are needed, and some are known")
                 return self.leaf(part, heads)
-            case Defined():
-                return self.whole(part.meaning, heads)
             case Beside():
                 return _symbol(part.key, shared=False)
             case ByIndex() if (known := part.settled(self.sizes)) is not None:
@@ -99,9 +98,7 @@ class _Walk:
 
     def some(self, part: MatrixExpr, heads: sympy.Expr | None) -> Program:
         """The rows of an expression that the arithmetic is for."""
-        match part:
-            case Defined():
-                return self.some(part.meaning, heads)
+        part = _meant(part)
         if letter_of(part) in self.made:
             return self.leaf(part, heads)
         parts = None if isinstance(part, Split) else parts_by_rows(part)
@@ -186,14 +183,21 @@ class _Walk:
         return value if isinstance(value, sympy.Integer) else value.subs(self.sizes)
 
 
+def _meant(expr: MatrixExpr) -> MatrixExpr:
+    """What an expression is defined by, where it is."""
+    match expr:
+        case Defined():
+            return _meant(expr.meaning)
+    return expr
+
+
 def parts_by_rows(expr: MatrixExpr) -> tuple[tuple[MatrixExpr, bool], ...] | None:
     """The matrices that an expression is made of, and whether its row i needs row i of each alone.
 
     None where it is not known to be made by rows.
     """
+    expr = _meant(expr)
     match expr:
-        case Defined():
-            return parts_by_rows(expr.meaning)
         case sympy.MatMul():
             _, (first, *others) = expr.as_coeff_matrices()
             return ((first, True), *((other, False) for other in others))

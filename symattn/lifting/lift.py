@@ -35,6 +35,7 @@ from symattn.lifting.recording import (
     recorded,
 )
 from symattn.lifting.tapes import near
+from symattn.lifting.uniform import Called, varying
 from symattn.verifying.loading import Ended
 from symattn.verifying.subject import canonical_name
 
@@ -59,6 +60,8 @@ class Lifted:
     sizes: tuple[Mapping[str, int], ...]
     #: The axis of a batch, of which the equations are those of each element.
     batch: str = ""
+    #: The line of the source by which it may do something else at other sizes.
+    varies: str = ""
 
     @property
     def note(self) -> str:
@@ -67,7 +70,8 @@ class Lifted:
             ", ".join(f"{size} = {number}" for size, number in one.items()) for one in self.sizes
         )
         each = f"; for each element of the batch {self.batch}" if self.batch else ""
-        return f"read off {self.name} and held against its own numbers at {said}{each}"
+        other = f"; at other sizes it may do something else ({self.varies})" if self.varies else ""
+        return f"read off {self.name} and held against its own numbers at {said}{each}{other}"
 
     @property
     def equations(self) -> Equations:
@@ -156,7 +160,9 @@ def _lifted(
     for library in json.loads(asked_of(run, libraries, target, name)):
         for asked in (first, other, *_of_one_text(first, said)):
             try:
-                return _held(run, name, replace(asked, library=library))
+                found = _held(run, name, replace(asked, library=library))
+                why = json.loads(asked_of(run, varying, Called(target, (*shapes,)), name))
+                return replace(found, varies=why if why.startswith("line ") else "")
             except (Ended, SymattnError) as error:
                 refused.append(error)
     raises = (one for one in refused if "it raises" not in str(one))  # of whose arrays it is not

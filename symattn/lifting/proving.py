@@ -180,6 +180,8 @@ def prove_program(
             return replace(common, reason=ended.failure.line)
         except Spent as spent:
             return replace(common, reason=str(spent))
+        except NotImplementedError:
+            return replace(common, reason=f"a step of {wanted.attention} has no form here")
 
 
 def _proven(
@@ -208,16 +210,20 @@ def _proven(
     common = replace(common, is_partial=is_partial)
     reason = ROUNDED if differs else ""
     everywhere = found.agrees or found.kind == "inaccurate"
-    free = {*shown} - {*said}
-    may_be = everywhere and free and not {"h", "g"} & {*said}
-    equality = _for_all(program, subject) if may_be else None
-    if equality:
-        varies = only_at_sizes(program, [one.name for one in subject.parameters])
-        if not varies:
-            every: Verdict = "equal for all sizes"
-            return replace(common, verdict=every, equality=equality, reason=reason)
-        reason = varies
-    return replace(common, sizes=shown, reason=reason).at_sizes(said, unformed)
+    found_at = replace(common, sizes=shown, reason=reason).at_sizes(said, unformed)
+    is_free = {*shown} - {*said} and not {"h", "g"} & {*said}
+    return _at_all(program, subject, found_at, reason) if everywhere and is_free else found_at
+
+
+def _at_all(program: Program, subject: Subject, found: Proven, reason: str) -> Proven:
+    """What is found at sizes, or for all of them."""
+    equality = _for_all(program, subject)
+    if equality is None:
+        return found
+    varies = only_at_sizes(program, [one.name for one in subject.parameters])
+    if varies:
+        return replace(found, reason=varies)
+    return replace(found, verdict="equal for all sizes", sizes={}, equality=equality, reason=reason)
 
 
 def _differs(program: Program, shown: Outcome) -> bool:
@@ -405,11 +411,11 @@ class Formal(Arithmetic):
         if name not in known:
             raise Unknown(f"{name} has no form here")
         if name in ("ln", "√"):
-            self.asked += [(name, self.of.term(one)) for one in x.flat]
+            self.asked.extend((name, self.of.term(one)) for one in x.flat)
         return elementwise(known[name], x)
 
     def divide(self, a: Array, b: Array | Ground) -> Array:
-        self.asked += [("÷", self.of.term(one)) for one in np.ravel(np.asarray(b, object))]
+        self.asked.extend(("÷", self.of.term(one)) for one in np.ravel(np.asarray(b, object)))
         return super().divide(a, b)
 
     def hidden(self, x: Array) -> Any:

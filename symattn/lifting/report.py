@@ -13,7 +13,8 @@ from symattn.verifying.report import verification_data, verification_document
 
 _BY_CHANCE = (
     "Each entry of both is the same for random elements of two finite fields. Entries that differ "
-    "would be so with a chance below 2⁻⁸⁰, whatever the function; this is no proof."
+    "would be so with a chance below 2⁻⁸⁰, constants being the numbers that they were read as, and "
+    "nothing is said of where one is not defined; this is no proof."
 )
 _REAL = (
     "Real numbers are meant: what rounding, overflow and other dtypes do is not in this proof "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
@@ -76,14 +76,22 @@ def may_be_undefined(mine: Sequence[Asked], others: Sequence[Asked]) -> bool:
         [one for one in dict.fromkeys(asked) if not _is_defined(*one)] for asked in (mine, others)
     )
     return any(
-        not any(kind == other and x.equals(its) for other, its in known) for kind, x in unknown
+        not any(kind == other and terms.are_alike(x, its) for other, its in known)
+        for kind, x in unknown
     )
 
 
 def _is_defined(kind: str, x: terms.Term) -> bool:
     if kind == "√":
         return x.sign in (0, 1) or terms.is_never_negative(x)
-    return x.sign == 1 or (kind == "÷" and x.sign == -1)
+    return x.sign == 1 or terms.has_a_key(x) or (kind == "÷" and x.sign == -1)
+
+
+def _asked_of_power(base: Any, exponent: float) -> Iterator[Asked]:
+    if exponent < 0:
+        yield "÷", base
+    if exponent % 1:
+        yield "√", base
 
 
 class Tape:
@@ -107,7 +115,7 @@ class Tape:
 
     def formal(self, of: Kind) -> Reading:
         """What stands at places of what is returned, as terms or as elements of fields."""
-        self.asked = []
+        self.asked.clear()
         return self._read(of.letter, of.truth, of.term, _formal(of))
 
     def floats(self, given: Mapping[int, float]) -> Reading:
@@ -141,11 +149,12 @@ class Tape:
                 values.append(truth(int(arguments[0])))
             elif name == "pow":
                 base, exponent = value(arguments[0]), arguments[1]
-                self.asked += [("÷", base)] * (exponent < 0) + [("√", base)] * bool(exponent % 1)
+                self.asked.extend(_asked_of_power(base, exponent))
                 values.append(table["pow"](base, exponent))
             elif name in table:
                 given = [*map(value, arguments)]
-                self.asked += [(_PARTIAL[one], given[-1]) for one in (name,) if one in _PARTIAL]
+                if name in _PARTIAL:
+                    self.asked.append((_PARTIAL[name], given[-1]))
                 values.append(table[name](*given))
             else:
                 raise Unknown(f"{str(name)[:40]} has no form here")

@@ -449,6 +449,30 @@ def _apart(base: Term, rest: set[Term]) -> tuple[Term, Fraction, frozenset[Term]
     return base, scale, frozenset([ZERO, other * term(1 / scale)])
 
 
+def has_a_key(x: Term) -> bool:
+    """Whether a sum of exponentials is above 0, where a mask leaves each query a key."""
+    letters = {own for powers, _ in x.terms for own, _ in powers}
+    return len(x.terms) > 1 and all(
+        [number > 0 for number in x.terms.values()]
+        + [_is_positive(own) or _is_truth(own) for own in letters]
+    )
+
+
+def _is_truth(own: Letter) -> bool:
+    inner = own[1].single if own[0] == "inverse" else own
+    return inner is not None and inner[0] == "truth"
+
+
+def are_alike(x: Term, y: Term) -> bool:
+    """Whether one is the other times what is known to be above 0."""
+    (first, number), *_ = [*x.terms.items()] or [(_NOTHING, Fraction(0))]
+    for other, its in y.terms.items():
+        factor = _of(first, number) * _of(other, its).inverse
+        if factor.sign == 1 and x.equals(factor * y):
+            return True
+    return False
+
+
 def is_never_negative(x: Term) -> bool:
     """Whether it is known not to be below 0."""
     return not x.lowest and _is_sum_of_squares(x.terms)

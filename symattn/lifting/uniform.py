@@ -452,9 +452,7 @@ def _of_call(name: str, kinds: list[Kind], options: set[Kind]) -> Kind | None:
         return "word"
     if name == "arange" and kinds == ["size"] and not options:
         return "places"
-    moves = name in _MOVES or (name == "view" and "word" not in given)
-    kept = {"array", "pattern", "places"} if moves else {"array", "pattern"}
-    if (moves or name in _CASTS) and first in kept and options <= {"word", "number"}:
+    if first in _keeping(name, given) and options <= {"word", "number"}:
         return first
     if name in _OF_ARRAYS and "array" in given and not given & {*sizes, "places", "difference"}:
         return "array"
@@ -467,6 +465,13 @@ def _of_call(name: str, kinds: list[Kind], options: set[Kind]) -> Kind | None:
     if name in _OF_PATTERNS and given <= {"pattern", "number", "word"} and "pattern" in given:
         return "pattern"
     return None
+
+
+def _keeping(name: str, given: set[Kind]) -> tuple[Kind, ...]:
+    """The kinds that are what they were after a call which moves numbers, or casts them."""
+    if name in _MOVES or (name == "view" and "word" not in given):
+        return "array", "pattern", "places"
+    return ("array", "pattern") if name in _CASTS else ()
 
 
 def _name_of(function: Any) -> str:
