@@ -831,7 +831,7 @@ _SPECIAL: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _special() -> dict[int, Any]:
+def of_special() -> dict[int, Any]:
     """What a program sees for SciPy, if it has imported that, by the ids of what it would see."""
     special = sys.modules.get("scipy.special")
     if special is None:
@@ -856,13 +856,23 @@ def _float(value: Any = 0.0) -> Any:
     return value if isinstance(value, Taped) else float(value)
 
 
-@contextmanager
-def seen_by(function: Callable[..., Any]) -> Iterator[None]:
-    """A program sees `NUMPY` and `MATH` for the modules of these names while it runs."""
+def of_entries() -> dict[int, Any]:
+    """What a program sees that is run on entries: `NUMPY`, `MATH`, and their functions."""
     own = {id(np): NUMPY, id(math): MATH}
     own |= {id(getattr(np, name)): one for name, one in NUMPY._own.items()}
     own |= {id(getattr(math, name)): one for name, one in MATH._own.items()}
-    own |= _special()
+    return {**own, **of_special()}
+
+
+#: What stands for functions of Python's.
+BUILTINS: Mapping[str, Any] = {"max": _largest_of, "float": _float}
+
+
+@contextmanager
+def seen_by(
+    function: Callable[..., Any], own: Mapping[int, Any], beside: Mapping[str, Any]
+) -> Iterator[None]:
+    """A program sees others for modules and functions of some ids, and for names it has not."""
     file = code_of(function)[0][0].co_filename
     spaces = [getattr(inspect.unwrap(function), "__globals__", {})]
     spaces += [
@@ -875,8 +885,7 @@ def seen_by(function: Callable[..., Any]) -> Iterator[None]:
     modules = {name: sys.modules[name] for name in shown}
     for space in spaces:
         space.update({name: own[id(one)] for name, one in [*space.items()] if id(one) in own})
-        space.setdefault("max", _largest_of)
-        space.setdefault("float", _float)
+        space.update({name: one for name, one in beside.items() if name not in space})
     sys.modules.update(shown)
     try:
         yield

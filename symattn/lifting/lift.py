@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,18 @@ class Lifted:
     batch: str = ""
     #: The line of the source by which it may do something else at other sizes.
     varies: str = ""
+    #: The function itself, which is called as before where `lift` decorates it.
+    function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+
+    def __call__(self, *args: Any, **more: Any) -> Any:
+        """What the function gives. Raises `SymattnError` for one of a file, which is run apart."""
+        if self.function is None:
+            raise SymattnError(f"{self.name}: is a function of a file; import it to call it")
+        return self.function(*args, **more)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """The derivation, as a notebook shows it."""
+        return self.equations.whole._repr_mimebundle_()
 
     @property
     def note(self) -> str:
@@ -106,7 +118,8 @@ def lift(
     """
     said = {name: (*sizes,) for name, sizes in (shapes or {}).items()}
     with running(target, Limits(seconds, memory)) as run:
-        return _lifted(run, target, said, letters or {})
+        found = _lifted(run, target, said, letters or {})
+    return found if isinstance(target, str) else replace(found, function=target)
 
 
 @contextmanager

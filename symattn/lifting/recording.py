@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import SymattnError
+from symattn.lifting.entries import of_special, seen_by
 from symattn.lifting.graphs import in_doubles, of_jax, of_torch
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.recorded import Recorded, Recording, laid, quiet, recorded_input
@@ -164,7 +165,7 @@ def recorded(asked: Asked) -> bytes:
             result = _called(partial(by_graph, whole(function), [], all_given, run.file), {})
             steps.at(())
         else:
-            with steps.watching():
+            with seen_by(function, of_special(), {}), steps.watching():
                 result = _called(function, all_given)
     if isinstance(result, tuple) and result:
         result = result[0]

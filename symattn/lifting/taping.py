@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from symattn.errors import SymattnError
-from symattn.lifting.entries import Condition, Entries, Tape, Taped, entries, seen_by
+from symattn.lifting.entries import (
+    BUILTINS,
+    Condition,
+    Entries,
+    Tape,
+    Taped,
+    entries,
+    of_entries,
+    seen_by,
+)
 from symattn.lifting.graphs import of_jax, of_torch
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.recorded import place_in, quiet
@@ -59,7 +68,7 @@ def _by_numpy(
     function: Callable[..., Any], args: list[Any], named: Mapping[str, Any], file: str
 ) -> Any:
     """What a function of NumPy or plain Python returns."""
-    with seen_by(function):
+    with seen_by(function, of_entries(), BUILTINS):
         return function(*args, **named)
 
 

@@ -31,7 +31,18 @@ Kind: TypeAlias = Literal[
 ]
 
 #: The modules whose functions have the meaning that their names have below.
-_LIBRARIES = (*("numpy", "math", "torch", "torch.nn.functional", "jax.numpy", "jax.nn", "jax.lax"),)
+_LIBRARIES = (
+    *(
+        "numpy",
+        "math",
+        "torch",
+        "torch.nn.functional",
+        "jax.numpy",
+        "jax.nn",
+        "jax.lax",
+        "scipy.special",
+    ),
+)
 
 #: Functions of arrays, by the names of functions of a library and of methods.
 _OF_ARRAYS = frozenset(
@@ -272,6 +283,8 @@ class _Source:
                 return self._attribute(node, self._kind(value), name)
             case ast.Subscript(value, index):
                 return self._part(node, self._kind(value), index)
+            case ast.Starred(value) if self._kind(value) == "shape":
+                return "shape"
             case ast.Tuple(parts) | ast.List(parts):
                 return self._joined(node, {self._kind(part) for part in parts})
             case ast.UnaryOp(operator, value):
@@ -389,6 +402,8 @@ class _Source:
         elif meant is len or meant is float or _name_of(meant):
             name = meant.__name__
         else:
+            raise _varies(node)
+        if len(args) > 1 and any(map(_is_spread, args)):
             raise _varies(node)
         place = _DIAGONALS.get(name, len(args))
         diagonals = [*args[place:], *(named[k] for k in named if k in _DIAGONAL)]
@@ -514,6 +529,11 @@ def _literal(node: ast.expr) -> float | None:
             above, below = _literal(left), _literal(right)
             return above / below if above is not None and below else None
     return None
+
+
+def _is_spread(node: ast.expr) -> bool:
+    """Whether it stands for several arguments."""
+    return isinstance(node, ast.Starred)
 
 
 def _is_small(node: ast.expr) -> bool:

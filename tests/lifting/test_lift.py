@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -226,3 +227,16 @@ def doubled_once(Q: Any, K: Any) -> Any:
 
 def test_a_factor_1_is_left_out() -> None:
     assert lift(doubled_once).text.splitlines()[-1] == "output = 2 (Q K^T)"
+
+
+def test_a_function_that_is_decorated_is_called_as_before_and_shown_as_its_derivation() -> None:
+    @lift
+    def attention(Q, K, V):  # type: ignore[no-untyped-def]
+        e = np.exp(Q @ K.T)
+        return e / e.sum(axis=1, keepdims=True) @ V
+
+    ones = np.ones((2, 3))
+    assert np.allclose(attention(ones, ones, ones), ones)
+    assert attention._repr_mimebundle_() == attention.equations.whole._repr_mimebundle_()
+    with pytest.raises(SymattnError, match="import it to call it"):
+        replace(attention, function=None)()

@@ -113,3 +113,11 @@ def by_places_that_are_cast(Q: Any) -> Any:
 @pytest.mark.parametrize("function", [by_places_that_wrap, by_places_that_are_cast])
 def test_places_have_to_be_whole_numbers(function: Any) -> None:
     assert "np.arange(len(Q)" in _why(function)
+
+
+def by_a_diagonal_behind_a_shape(Q: Any) -> Any:
+    return Q * np.tri(*Q.shape, 64)  # type: ignore[call-overload]
+
+
+def test_a_shape_that_is_spread_hides_no_diagonal() -> None:
+    assert "np.tri(*Q.shape, 64)" in _why(by_a_diagonal_behind_a_shape)
