@@ -403,11 +403,10 @@ class _Source:
             name = meant.__name__
         else:
             raise _varies(node)
-        if len(args) > 1 and any(map(_is_spread, args)):
-            raise _varies(node)
         place = _DIAGONALS.get(name, len(args))
         diagonals = [*args[place:], *(named[k] for k in named if k in _DIAGONAL)]
-        if not all(_is_small(each) for each in diagonals):
+        hidden = len(args) > 1 and any(map(_is_spread, args))  # one behind a shape
+        if hidden or not all(_is_small(each) for each in diagonals):
             raise _varies(node)
         found = _of_call(name, kinds, {kind for key, kind in options.items() if key != "device"})
         if found is None:
