@@ -21,6 +21,9 @@ from symattn.lifting.comparing import prove_programs
 from tests.fuzz.programs import FUNCTIONS, made, main, numbers, rewritten
 from tests.lifting import attentions
 
+#: What a program returns, and what it is given.
+RETURNED, GIVEN = r"\n    return (.+)\n", r"(def \w+\(Q, K, V[^)]*\):\n)"
+
 #: What leaves a program as it is in real arithmetic.
 REWRITES = (
     (r"np\.sqrt\((Q\.shape\[-?1\])\)", r"\1 ** 0.5"),
@@ -39,22 +42,22 @@ REWRITES = (
     (r"softmax\(([a-zS]+)\) @", r"softmax(\1 + 2.0) @"),
     (r"j > i", "~(j <= i)"),
     (r"-1e30", "-np.inf"),
-    (r"(def \w+\(Q, K, V[^)]*\):\n)", r"\1    Q, K = Q * 4.0, K * 0.25\n"),
-    (r"(def \w+\(Q, K, V[^)]*\):\n)", r"\1    V = (V + 1e9) - 1e9\n"),
+    (GIVEN, r"\1    Q, K = Q * 4.0, K * 0.25\n"),
+    (GIVEN, r"\1    V = (V + 1e9) - 1e9\n"),
 )
 
 #: What makes another program of it.
 MUTATIONS = (
-    (r"\n    return (.+)\n", r"\n    return (\1) * (1 + 1e-3)\n"),
-    (r"\n    return (.+)\n", r"\n    return -(\1)\n"),
-    (r"\n    return (.+)\n", r"\n    return (\1) + 1e-4\n"),
-    (r"\n    return (.+)\n", r"\n    return (\1) * (1.01 if len(V) > 7 else 1)\n"),
-    (r"\n    return (.+)\n", r"\n    return (\1) * (1.01 if len(V) == 2 else 1)\n"),
-    (r"\n    return (.+)\n", r"\n    return (\1) * (1 + 1e-3 * (V.shape[1] - 1))\n"),
-    (r"\n    return (.+)\n", r"\n    return (\1)[::-1]\n"),
-    (r"(def \w+\(Q, K, V[^)]*\):\n)", r"\1    V = V[::-1]\n"),
-    (r"(def \w+\(Q, K, V[^)]*\):\n)", r"\1    K = K + 1e-3 * V[:, :1]\n"),
-    (r"(def \w+\(Q, K, V[^)]*\):\n)", r"\1    Q = np.maximum(Q, -2.0)\n"),
+    (RETURNED, r"\n    return (\1) * (1 + 1e-3)\n"),
+    (RETURNED, r"\n    return -(\1)\n"),
+    (RETURNED, r"\n    return (\1) + 1e-4\n"),
+    (RETURNED, r"\n    return (\1) * (1.01 if len(V) > 7 else 1)\n"),
+    (RETURNED, r"\n    return (\1) * (1.01 if len(V) == 2 else 1)\n"),
+    (RETURNED, r"\n    return (\1) * (1 + 1e-3 * (V.shape[1] - 1))\n"),
+    (RETURNED, r"\n    return (\1)[::-1]\n"),
+    (GIVEN, r"\1    V = V[::-1]\n"),
+    (GIVEN, r"\1    K = K + 1e-3 * V[:, :1]\n"),
+    (GIVEN, r"\1    Q = np.maximum(Q, -2.0)\n"),
     (r"sqrt\(Q\.shape\[1\]\)", "sqrt(Q.shape[1] + 1e-2)"),
     (r"sqrt\(Q\.shape\[1\]\)", "sqrt(V.shape[1])"),
     (r"axis=1", "axis=0"),
