@@ -27,7 +27,7 @@ from symattn.lifting.lift import asked_of, lift, running, shapes_of, square_of
 from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.numerals import TRIAL
 from symattn.lifting.precise import Program
-from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven, only_at_sizes
+from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven
 from symattn.lifting.recording import Target, arguments, parameters
 from symattn.lifting.tapes import Kind, hold_same, may_be_undefined, named, near
 from symattn.lifting.taping import taped
@@ -159,13 +159,11 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven) -> Proven:
         return replace(common, reason=str(error))
     common = replace(common, is_partial=is_partial)
     rounded = ROUNDED if tried.rounds else ""
-    equality = _for_all(pair, numbers) if tried.everywhere else None
+    equality, limited = _for_all(pair, numbers) if tried.everywhere else (None, "")
     if equality is not None:
-        varies = (only_at_sizes(program, program.letters) for program in _both(pair))
-        why = next(filter(None, varies), "")
-        if not why:
+        if not limited:
             return replace(common, verdict="equal for all sizes", equality=equality)
-        rounded = why
+        rounded = limited
     common = replace(common, sizes=small, reason=rounded)
     return common.at_sizes({*pair.said}, unformed)
 
@@ -422,41 +420,42 @@ def _held(pair: _Pair, sizes: Mapping[str, int]) -> tuple[str, bool]:
         for program in _both(pair)
     )
 
-    partial: list[bool] = []
-
-    def hold(of: Kind) -> None:
+    def hold(of: Kind) -> bool:
         ones, others = one.formal(of), other.formal(of)
         for mine, its, which in _parts(one.answer, other.answer):
             if mine.numbers.shape != its.numbers.shape:
                 raise SymattnError("what was recorded has other shapes")
             hold_same(of, ones(mine.numbers), others(its.numbers), f"an entry{which}")
-        if of is terms:
-            partial.append(
-                may_be_undefined(one.asked, other.asked) or may_be_undefined(other.asked, one.asked)
-            )
+        return of is terms and (
+            may_be_undefined(one.asked, other.asked) or may_be_undefined(other.asked, one.asked)
+        )
 
-    return decided(hold, len(one.operations) + len(other.operations)), any(partial)
+    return decided(hold, len(one.operations) + len(other.operations))
 
 
 # ---- for all sizes ---------------------------------------------------------------------------
 
 
-def _for_all(pair: _Pair, numbers: Mapping[str, Array]) -> Equality | None:
-    """The proof that the equations of both are the same; None where there is none."""
+def _for_all(pair: _Pair, numbers: Mapping[str, Array]) -> tuple[Equality | None, str]:
+    """The proof that the equations of both are the same; None where there is none.
+
+    And why nothing is said of all sizes, in spite of it.
+    """
     if pair.said or pair.one.answer(numbers).form != "array":
-        return None
+        return None, ""
     lifted = []
     for program in _both(pair):
         shapes = {name: pair.shapes[letter] for name, letter in program.letters.items()}
         try:
             found = lift(program.target, shapes, letters=program.letters, **vars(program.limits))
         except SymattnError:
-            return None
-        lifted.append(found.equations.whole)
-        if {one.letter for one in lifted[-1].inputs} != {*pair.shapes}:
-            return None  # a letter has another name there, and which is not said
+            return None, ""
+        lifted.append(found)
+        if {one.letter for one in found.equations.whole.inputs} != {*pair.shapes}:
+            return None, ""  # a letter has another name there, and which is not said
     try:
-        equality = equal(*lifted)
+        equality = equal(*(one.equations.whole for one in lifted))
     except SymattnError:
-        return None
-    return equality if equality and equality.scope == "for all sizes" else None
+        return None, ""
+    limited = next((one.limited for one in lifted if one.limited), "")
+    return (equality if equality and equality.scope == "for all sizes" else None), limited

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.said import CUT, Unsaid
+from symattn.lifting.said import CUT, Unsaid, is_whole
 from symattn.verifying.calling import code_of
 
 _BRANCH = "a branch depends on the numbers; use np.where or np.maximum"
@@ -70,14 +70,6 @@ _OF_COMPLEX = (
     "of complex numbers sums, products, conj, abs, exp, and their real and imaginary parts have a "
     "form"
 )
-
-
-def kept_in(dtype: Any, array: Any) -> None:
-    """Note that the entries of an array are kept in a dtype, if that is float32."""
-    if "float32" in str(dtype):
-        for one in np.asarray(array, object).flat:
-            if isinstance(one, Taped):
-                one.tape.is_single = True
 
 
 def _number(value: Any) -> float | None:
@@ -473,14 +465,23 @@ class Entries(np.ndarray[Any, Any]):
             key, value = ..., _where(key, value, self.view(np.ndarray))
         super().__setitem__(_bare(key), _bare(value))
 
+    def kept_in(self, dtype: Any) -> None:
+        """Note that its entries are kept in a dtype, if that is float32.
+
+        Raises `Unsaid` for one of whole numbers.
+        """
+        for one in self.flat:
+            if isinstance(one, Taped):
+                if is_whole(dtype):
+                    raise Unsaid(CUT)
+                one.tape.is_single |= "float32" in str(dtype)
+
     def astype(self, dtype: Any, *args: Any, **more: Any) -> Any:
         """A copy of real numbers, whatever their dtype; known ones may become others."""
-        kept_in(dtype, self)
+        self.kept_in(np.dtype(dtype))
         kind = np.dtype(dtype).kind
         if kind in "fiu" and any(isinstance(one, Condition) for one in self.flat):
             return entries(_NUMBERS(self.view(np.ndarray)))
-        if kind in "iu" and any(isinstance(one, Taped) for one in self.flat):
-            raise Unsaid(CUT)
         if kind == "f" or any(isinstance(one, Taped | Condition) for one in self.flat):
             return self.copy()
         return self.view(np.ndarray).astype(dtype)

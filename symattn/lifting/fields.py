@@ -428,23 +428,21 @@ class Fields:
         return float(2**BITS.draws * len(self.compared) ** 2 * each)
 
 
-def decided(hold: Callable[[Kind], None], operations: int) -> str:
+def decided(hold: Callable[[Kind], bool], operations: int) -> tuple[str, bool]:
     """Hold what has so many operations by normal forms or, where these do not decide, in fields.
 
-    "" where it has the same forms; else why that is not known, and the fields agree. Raises
-    `SymattnError` where neither is so.
+    "" where it has the same forms, and what `hold` says of these; else why that is not known, and
+    the fields agree. Raises `SymattnError` where neither is so.
     """
     try:
         if operations > LIMITS.operations:
             raise Undecided(f"{operations:,} operations are too many for normal forms")
         with within(LIMITS.work):
-            hold(terms)
+            return "", hold(terms)
     except Spent:
         why = f"normal forms take more than {LIMITS.work:,} steps"
     except SymattnError as error:
         why = str(error)
-    else:
-        return ""
     squares: set[int] = set()
     for _ in range(2**BITS.draws):
         try:
@@ -457,7 +455,7 @@ def decided(hold: Callable[[Kind], None], operations: int) -> str:
             raise SymattnError(f"{why}; in finite fields: {also}") from None
         else:
             if fields.chance < 2.0**-BITS.chance:
-                return why
+                return why, False
             raise SymattnError(f"{why}; the chance of a random test is not known to be small")
     raise SymattnError(f"{why}; in finite fields it divides by 0")
 

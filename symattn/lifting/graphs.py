@@ -26,13 +26,12 @@ from symattn.lifting.entries import (
     complex_of,
     entries,
     erf,
-    kept_in,
     log_sum_exp,
     sigmoid,
     softmax,
 )
 from symattn.lifting.recorded import BRANCHES, WRITTEN, Asked, Recorded, bare, unsaid
-from symattn.lifting.said import CUT, Unsaid
+from symattn.lifting.said import Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.
 _RECORD = (Entries, Recorded)
@@ -276,13 +275,8 @@ def _as(x: Any, dtype: Any) -> Any:
 
     Raises `Unsaid` for numbers that are cut to whole ones.
     """
-    whole = any(word in str(dtype) for word in ("int", "long"))
-    if whole and (isinstance(x, Recorded) or any(isinstance(y, Taped) for y in np.ravel(x))):
-        raise Unsaid(CUT)
-    if isinstance(x, Recorded):
+    if isinstance(x, _RECORD):
         x.kept_in(dtype)
-    else:
-        kept_in(dtype, x)
     return x if "bool" in str(dtype) or not _is_boolean(x) else np.where(x, 1.0, 0.0)
 
 

@@ -60,7 +60,7 @@ class Lifted:
     sizes: tuple[Mapping[str, int], ...]
     #: The axis of a batch, of which the equations are those of each element.
     batch: str = ""
-    #: The line of the source by which it may do something else at other sizes.
+    #: Why it may do something else at other sizes: a line of its source, or that this is not read.
     varies: str = ""
     #: The function itself, which is called as before where `lift` decorates it.
     function: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
@@ -82,8 +82,14 @@ class Lifted:
             ", ".join(f"{size} = {number}" for size, number in one.items()) for one in self.sizes
         )
         each = f"; for each element of the batch {self.batch}" if self.batch else ""
-        other = f"; at other sizes it may do something else ({self.varies})" if self.varies else ""
+        is_shown = self.varies.startswith("line ")
+        other = f"; at other sizes it may do something else ({self.varies})" if is_shown else ""
         return f"read off {self.name} and held against its own numbers at {said}{each}{other}"
+
+    @property
+    def limited(self) -> str:
+        """Why nothing is said of all sizes; "" where its source shows that all are the same."""
+        return f"It is not said of all sizes: {self.varies}." if self.varies else ""
 
     @property
     def equations(self) -> Equations:
@@ -175,7 +181,7 @@ def _lifted(
             try:
                 found = _held(run, name, replace(asked, library=library))
                 why = json.loads(asked_of(run, varying, Called(target, (*shapes,)), name))
-                return replace(found, varies=why if why.startswith("line ") else "")
+                return replace(found, varies=why)
             except (Ended, SymattnError) as error:
                 refused.append(error)
     raises = (one for one in refused if "it raises" not in str(one))  # of whose arrays it is not

@@ -9,9 +9,8 @@ at the sizes given. The tape is held against the function's own numbers before a
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -27,7 +26,7 @@ from symattn.errors import SymattnError
 from symattn.isolation import Limits
 from symattn.lifting import terms
 from symattn.lifting.fields import decided
-from symattn.lifting.lift import asked_of, lift, running
+from symattn.lifting.lift import lift, running
 from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.precise import Program
 from symattn.lifting.recording import Target
@@ -43,7 +42,6 @@ from symattn.lifting.tapes import (
 )
 from symattn.lifting.taping import taped
 from symattn.lifting.terms import Unknown
-from symattn.lifting.uniform import Called, varying
 from symattn.marking.computed import ComputedMarker
 from symattn.status import Status
 from symattn.verifying.calling import here
@@ -180,8 +178,6 @@ def prove_program(
             return replace(common, reason=ended.failure.line)
         except Spent as spent:
             return replace(common, reason=str(spent))
-        except NotImplementedError:
-            return replace(common, reason=f"a step of {wanted.attention} has no form here")
 
 
 def _proven(
@@ -217,12 +213,11 @@ def _proven(
 
 def _at_all(program: Program, subject: Subject, found: Proven, reason: str) -> Proven:
     """What is found at sizes, or for all of them."""
-    equality = _for_all(program, subject)
+    equality, limited = _for_all(program, subject)
     if equality is None:
         return found
-    varies = only_at_sizes(program, [one.name for one in subject.parameters])
-    if varies:
-        return replace(found, reason=varies)
+    if limited:
+        return replace(found, reason=limited)
     return replace(found, verdict="equal for all sizes", sizes={}, equality=equality, reason=reason)
 
 
@@ -286,24 +281,20 @@ def _real() -> Iterator[Property]:
 # ---- for all sizes ---------------------------------------------------------------------------
 
 
-def only_at_sizes(program: Program, given: Iterable[str]) -> str:
-    """Why a program may do something else at other sizes; "" where its source shows it not."""
-    asked = Called(program.target, (*given,))
-    why = json.loads(asked_of(program.run, varying, asked, program.function.name))
-    return f"It is not said of all sizes: {why}." if why else ""
+def _for_all(program: Program, subject: Subject) -> tuple[Equality | None, str]:
+    """The proof that the equations of a function are the attention's; None where there is none.
 
-
-def _for_all(program: Program, subject: Subject) -> Equality | None:
-    """The proof that the equations of a function are the attention's; None where there is none."""
+    And why nothing is said of all sizes, in spite of it.
+    """
     derivation = subject.derivation("h", "g")
     items = {item.name: item for item in derivation.inputs}
     names = {one.name: one.meaning for one in subject.parameters}
     if subject.layout.lead > 1 or not {*names.values()} <= {*items}:
-        return None
+        return None, ""
     given = {name: axes_laid_out(items[meaning], subject.layout) for name, meaning in names.items()}
     shapes = {name: shape for name, shape in given.items() if shape is not None}
     if len(shapes) < len(given):
-        return None
+        return None, ""
     ends = [derivation]
     if derivation.names[-1] == "concat":  # or one for each head
         ends.append(ending_with(derivation, "heads"))
@@ -312,8 +303,8 @@ def _for_all(program: Program, subject: Subject) -> Equality | None:
         is_family = lifted.equations.whole.steps[-1].per_head
         found = equal(lifted.equations.whole, ends[-1 if is_family else 0])
     except SymattnError:
-        return None
-    return found if found and found.scope == "for all sizes" else None
+        return None, ""
+    return (found if found and found.scope == "for all sizes" else None), lifted.limited
 
 
 # ---- at the sizes given ----------------------------------------------------------------------
@@ -355,9 +346,7 @@ def _at_these(
     ]
     tape = program.tape(subject.call(evaluation, ids, "float64", False), calls, LIMITS.taped)
 
-    partial: list[bool] = []
-
-    def hold(of: Kind) -> None:
+    def hold(of: Kind) -> bool:
         given = {
             item.letter: elementwise(
                 lambda one, named=of.truth if item.boolean else of.letter: named(int(one)),
@@ -365,19 +354,22 @@ def _at_these(
             )
             for item in derivation.inputs
         }
-        read = tape.formal(of)
+        read, is_partial = tape.formal(of), False
         for letter, places in subject.returned(tape.answer, evaluation).items():
             name = evaluation.item(letter).name
             formal = Formal(of)
-            true = Side(ending_with(derivation, name)).value(given, formal, used)
+            try:
+                true = Side(ending_with(derivation, name)).value(given, formal, used)
+            except NotImplementedError:  # a choice of keys, say, which is no formula
+                raise Unknown(f"a step before {name} has no form here") from None
             wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape)
             hold_same(of, read(places.numbers), wanted, f"an entry of {name}")
             if of is terms:
-                partial.append(may_be_undefined(tape.asked, formal.asked))
+                is_partial |= may_be_undefined(tape.asked, formal.asked)
+        return is_partial
 
-    unformed = decided(hold, len(tape.operations))
     shown = {symbol.name: size for symbol, size in used.items()}
-    return shown, unformed, any(partial)
+    return shown, *decided(hold, len(tape.operations))
 
 
 class Formal(Arithmetic):

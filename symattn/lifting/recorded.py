@@ -22,7 +22,7 @@ from symattn.errors import SymattnError, quote
 from symattn.language.texts import read_text
 from symattn.lifting import said
 from symattn.lifting.numerals import LOWEST
-from symattn.lifting.said import ATOM, CUT, FAMILIES, OF_ENTRIES, Said, Unsaid, called
+from symattn.lifting.said import ATOM, CUT, FAMILIES, OF_ENTRIES, Said, Unsaid, called, is_whole
 from symattn.lifting.turning import rotary
 from symattn.lifting.views import viewed
 
@@ -314,14 +314,20 @@ class Recorded(np.ndarray[Any, Any]):
     mean, var, std = np.mean, np.var, np.std  # type: ignore[assignment]
 
     def kept_in(self, dtype: Any) -> None:
-        """Note that its numbers are kept in a dtype, if that is float32."""
+        """Note that its numbers are kept in a dtype, if that is float32.
+
+        Raises `Unsaid` for one of whole numbers.
+        """
+        if is_whole(dtype):
+            raise Unsaid(_placed(self.run, CUT))
         self.run.is_single |= "float32" in str(dtype)
 
     def astype(self, *args: Any, **more: Any) -> Any:
         """Itself: numbers are real here, whatever their dtype."""
-        self.kept_in(args or more)
-        if np.dtype((*args, *more.values())[0]).kind in "iub":
+        dtype = np.dtype((*args, *more.values())[0])
+        if dtype.kind == "b":
             raise Unsaid(_placed(self.run, CUT))
+        self.kept_in(dtype)
         return self.copy()
 
     def copy(self, order: Any = "C") -> Any:

@@ -40,6 +40,11 @@ class Unsaid(SymattnError):
 CUT = "numbers are cut to whole ones; real numbers have a form"
 
 
+def is_whole(dtype: Any) -> bool:
+    """Whether a dtype of any library's is one of whole numbers."""
+    return "int" in str(dtype)
+
+
 @dataclass(frozen=True)
 class Said:
     """The formula of a matrix, how strongly it holds together, and how its array lies.

@@ -452,10 +452,8 @@ def _apart(base: Term, rest: set[Term]) -> tuple[Term, Fraction, frozenset[Term]
 def has_a_key(x: Term) -> bool:
     """Whether a sum of exponentials is above 0, where a mask leaves each query a key."""
     letters = {own for powers, _ in x.terms for own, _ in powers}
-    return len(x.terms) > 1 and all(
-        [number > 0 for number in x.terms.values()]
-        + [_is_positive(own) or _is_truth(own) for own in letters]
-    )
+    is_of_keys = all(_is_positive(own) or _is_truth(own) for own in letters)
+    return len(x.terms) > 1 and is_of_keys and all(number > 0 for number in x.terms.values())
 
 
 def _is_truth(own: Letter) -> bool:

@@ -76,10 +76,11 @@ def test_roots_of_products_are_products_of_roots(of: Fields, field: str) -> None
 def test_a_prime_without_a_root_is_asked_for_again() -> None:
     root = math.sqrt(10_007)
 
-    def hold(kind: Kind) -> None:
+    def hold(kind: Kind) -> bool:
         assert kind.same(kind.term(root) * kind.term(root), kind.term(10_007))
+        return False
 
-    assert "too many" in decided(hold, LIMITS.operations + 1)
+    assert "too many" in decided(hold, LIMITS.operations + 1)[0]
 
 
 # ---- what is the same ------------------------------------------------------------------------
@@ -198,20 +199,22 @@ def test_sums_over_one_divisor_are_bounded_as_such(of: Fields) -> None:
 
 
 def test_where_the_chance_is_not_small_nothing_is_said() -> None:
-    def hold(kind: Kind) -> None:
+    def hold(kind: Kind) -> bool:
         one, other = kind.term(1), kind.term(1)
         for x in _letters(kind, 140):
             one, other = one * (kind.exp(x) + kind.term(1)), other * (kind.term(1) + kind.exp(x))
         assert kind.same(one, other)
+        return False
 
     with pytest.raises(SymattnError, match="not known to be small"):
         decided(hold, LIMITS.operations + 1)
 
 
 def test_a_divisor_that_is_0_is_no_answer() -> None:
-    def hold(kind: Kind) -> None:
+    def hold(kind: Kind) -> bool:
         (x,) = _letters(kind, 1)
         assert kind.same(x / (x * x - x * x), x)
+        return False
 
     with pytest.raises(SymattnError, match="divides by 0"):
         decided(hold, LIMITS.operations + 1)
@@ -240,14 +243,14 @@ def _witness(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What fields say of all that has the same normal forms, if they do not agree."""
     others: list[str] = []
 
-    def both(hold: Callable[[Kind], None], operations: int) -> str:
-        why = decided(hold, operations)
+    def both(hold: Callable[[Kind], bool], operations: int) -> tuple[str, bool]:
+        why, is_partial = decided(hold, operations)
         if not why:
             try:
                 decided(hold, LIMITS.operations + 1)
             except SymattnError as error:
                 others.append(str(error))
-        return why
+        return why, is_partial
 
     for room in (proving, comparing):
         monkeypatch.setattr(room, "decided", both)
