@@ -8,9 +8,11 @@ form (`terms`) at small sizes. Where both have equations, these are compared for
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,14 +28,16 @@ from symattn.lifting.fields import decided
 from symattn.lifting.lift import asked_of, lift, running, shapes_of, square_of
 from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.numerals import TRIAL
-from symattn.lifting.precise import Program
+from symattn.lifting.precise import Program, apart, is_steady, numbers_of
 from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven
 from symattn.lifting.recording import Target, arguments, parameters
 from symattn.lifting.tapes import Kind, hold_same, may_be_undefined, named, near
 from symattn.lifting.taping import taped
+from symattn.lifting.trials import IN_SINGLE
 from symattn.verifying.calling import Answer, Call, Given, here
+from symattn.verifying.inputs import FAR
 from symattn.verifying.loading import Ended, there
-from symattn.verifying.shrinking import DRAWS, Search, made_small
+from symattn.verifying.shrinking import Search, made_small, seeds
 from symattn.verifying.subject import canonical_name
 
 
@@ -44,18 +48,18 @@ class _Program(Program):
     letters: Mapping[str, str]
     library: str = ""
 
-    def call(self, numbers: Mapping[str, Array]) -> Call:
+    def call(self, numbers: Mapping[str, Array], dtype: str = "float64") -> Call:
         """A call with these numbers, by letter."""
         given = tuple(
             Given(one.name, "matrix", letter, one.kind == "POSITIONAL_ONLY", numbers[letter])
             for one in self.function.signature.arguments or ()
             if (letter := self.letters.get(one.name)) is not None
         )
-        return Call(given, self.library, "float64")
+        return Call(given, self.library, dtype)
 
-    def answer(self, numbers: Mapping[str, Array]) -> Answer:
+    def answer(self, numbers: Mapping[str, Array], dtype: str = "float64") -> Answer:
         """What comes of a call. Raises `SymattnError` where nothing does."""
-        found = self.function.answer(self.call(numbers))
+        found = self.function.answer(self.call(numbers, dtype))
         said = found.said if found.lack is not None else ""
         said = said or next((part for _, part in found.parts if isinstance(part, str)), "")
         if said:
@@ -102,9 +106,11 @@ class _Pair:
             for name, shape in self.shapes.items()
         }
 
-    def answers(self, numbers: Mapping[str, Array]) -> tuple[Answer, Answer]:
+    def answers(
+        self, numbers: Mapping[str, Array], dtype: str = "float64"
+    ) -> tuple[Answer, Answer]:
         """What both return."""
-        return self.one.answer(numbers), self.other.answer(numbers)
+        return self.one.answer(numbers, dtype), self.other.answer(numbers, dtype)
 
 
 def prove_programs(
@@ -145,13 +151,30 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven) -> Proven:
     for once, again in zip(pair.answers(numbers), pair.answers(numbers), strict=True):
         if _difference(numbers, once, again) is not None:
             return replace(common, reason="called again, one of them gives other numbers")
-    tried = _tried(pair, small)
+    tried = _tried(pair, _trials(pair, small))
     if tried.shown is not None:
         return replace(common, verdict="different", difference=tried.shown)
     if tried.unsure:
-        return replace(
-            common, reason=f"their numbers differ, by rounding it may be: {tried.unsure}"
-        )
+        return replace(common, reason=_UNSURE + tried.unsure)
+    common = replace(common, agreed=not tried.rounds)
+    formed = _formed(pair, small, common, tried)
+    if formed:
+        return formed
+    found = _Tried(_nearly(pair, small) if formed.verdict == "undecided" else None)
+    if found.shown is None:
+        found = _tried(pair, _further(pair))
+    if found.shown is not None:
+        return replace(formed, verdict="different", sizes={}, reason="", difference=found.shown)
+    if found.unsure:
+        return replace(formed, reason=_UNSURE + found.unsure)
+    return replace(formed, largest=found.largest)
+
+
+_UNSURE = "their numbers differ, by rounding it may be: "
+
+
+def _formed(pair: _Pair, small: Mapping[str, int], common: Proven, tried: _Tried) -> Proven:
+    """What the forms of their entries show of two functions, and their equations."""
     common = replace(common, agreed=not tried.rounds)
     try:
         unformed, is_partial = _held(pair, small)
@@ -159,7 +182,7 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven) -> Proven:
         return replace(common, reason=str(error))
     common = replace(common, is_partial=is_partial)
     rounded = ROUNDED if tried.rounds else ""
-    equality, limited = _for_all(pair, numbers) if tried.everywhere else (None, "")
+    equality, limited = _for_all(pair, pair.drawn(small)) if tried.everywhere else (None, "")
     if equality is not None:
         if not limited:
             return replace(common, verdict="equal for all sizes", equality=equality)
@@ -180,59 +203,96 @@ class _Tried:
     everywhere: bool = True
     unsure: str = ""
     rounds: bool = False
+    #: The last sizes at which both answered, and the same.
+    largest: Mapping[str, int] = field(default_factory=dict)
 
 
-def _tried(pair: _Pair, small: Mapping[str, int]) -> _Tried:
-    """What comes of numbers, from small sizes to large ones."""
+def _tried(pair: _Pair, trials: Iterable[Mapping[str, int]]) -> _Tried:
+    """What comes of numbers at some sizes; no more are tried after those that take long."""
     found = _Tried()
-    for sizes in _trials(pair, small):
-        given = pair.drawn(sizes)
+    for sizes in trials:
+        given, start = pair.drawn(sizes), time.monotonic()
         try:
             answers = pair.answers(given)
         except SymattnError:
             found = replace(found, everywhere=False)
             continue
-        if _difference(given, *answers) is not None:
-            shown, unsure = _confirmed(pair, sizes, given)
+        difference = _difference(given, *answers)
+        if difference is not None:
+            shown, unsure = _confirmed(pair, sizes, difference)
             if shown is not None:
                 return replace(found, shown=shown)
             found = replace(found, rounds=True, unsure=found.unsure or unsure)
+        elif time.monotonic() - start > LIMITS.seconds:
+            break
+        found = replace(found, largest=sizes)
     return found
 
 
 def _confirmed(
-    pair: _Pair, sizes: Mapping[str, int], given: Mapping[str, Array]
+    pair: _Pair, sizes: Mapping[str, int], seen: Difference
 ) -> tuple[Difference | None, str]:
-    """A difference in real arithmetic, made small; or why none is known.
+    """A difference of floats in real arithmetic, made small; or why none is known.
 
     What cannot be recorded at these sizes is tried where all sizes but one, or two, are small.
     """
+    search = Search(partial(_at, pair), partial(_on, pair), lambda x: x.given)
+    small = made_small(seen, sizes, {*pair.names} - {*pair.said}, search)
     unsure = ""
-    try:
-        shown = _in_real_numbers(pair, given)
-    except (SymattnError, ArithmeticError) as error:
-        unsure = str(error)
-        narrow = ((sizes, _shown(pair, pair.drawn(sizes))) for sizes in _narrow(pair))
-        sizes, shown = next((one for one in narrow if one[1] is not None), ({}, None))
-    if shown is None:
-        return None, unsure
-    search = Search(partial(_at, pair), lambda _, given: _shown(pair, given), lambda x: x.given)
-    return made_small(shown, sizes, {*pair.names} - {*pair.said}, search), ""
+    for given in chain([small.given, seen.given], map(pair.drawn, _narrow(pair, sizes))):
+        try:
+            shown = _in_real_numbers(pair, given)
+        except (SymattnError, ArithmeticError) as error:
+            unsure = unsure or str(error)
+        else:
+            if shown is not None:
+                return shown, ""
+    if unsure and _is_same_in_single(pair, small.given):
+        return replace(small, how=IN_SINGLE.format(unsure)), ""
+    return None, unsure
 
 
 def _at(pair: _Pair, sizes: Mapping[str, int]) -> Difference | None:
     """A difference at these sizes, with small whole numbers if one is found."""
-    draws = (pair.drawn(sizes, seed, whole) for seed in range(DRAWS) for whole in (True, False))
-    return next((shown for given in draws if (shown := _shown(pair, given)) is not None), None)
+    draws = (pair.drawn(sizes, seed, whole) for seed in seeds(sizes) for whole in (True, False))
+    return next((shown for given in draws if (shown := _on(pair, None, given)) is not None), None)
 
 
-def _shown(pair: _Pair, given: Mapping[str, Array]) -> Difference | None:
-    """A difference that floats and real arithmetic show."""
+def _on(pair: _Pair, _: Difference | None, given: Mapping[str, Array]) -> Difference | None:
+    """A difference of floats on these numbers."""
     try:
-        in_floats = _difference(given, *pair.answers(given))
-        return None if in_floats is None else _in_real_numbers(pair, given)
-    except (SymattnError, ArithmeticError):
+        return _difference(given, *pair.answers(given))
+    except SymattnError:
         return None
+
+
+def _nearly(pair: _Pair, small: Mapping[str, int]) -> Difference | None:
+    """A difference, however small, that real arithmetic and floats show, of larger numbers too."""
+    for seed in seeds(small):
+        drawn = pair.drawn(small, seed)
+        for times in (1, 8):
+            given = {name: times * array for name, array in drawn.items()}
+            try:
+                answers, shown = pair.answers(given), _in_real_numbers(pair, given)
+            except (SymattnError, ArithmeticError):
+                continue
+            if shown is not None and _difference(given, *answers, off=()) is not None:
+                return shown
+    return None
+
+
+def _is_same_in_single(pair: _Pair, given: Mapping[str, Array]) -> bool:
+    """Whether two programs are much further from one another than each from itself in float32."""
+    try:
+        answers, singles = pair.answers(given), pair.answers(given, "float32")
+        parts, single = [*_parts(*answers)], [*_parts(*singles)]
+    except SymattnError:
+        return False
+    return any(
+        is_steady(mine.numbers - its.numbers, mine, one)
+        and is_steady(mine.numbers - its.numbers, its, other)
+        for (mine, its, _), (one, other, _) in zip(parts, single, strict=True)
+    )
 
 
 def _both(pair: _Pair) -> tuple[_Program, _Program]:
@@ -352,11 +412,21 @@ def _trials(pair: _Pair, small: Mapping[str, int]) -> Iterator[Mapping[str, int]
         yield {**dict(zip(names, listed, strict=False)), **pair.said}
 
 
-def _narrow(pair: _Pair) -> Iterator[Mapping[str, int]]:
-    """Sizes of which one is large, or those of queries and keys."""
-    names = pair.names
-    for large in ({"n", "m"}, *({name} for name in names)):
-        yield {name: TRIAL[0] if name in large else 2 for name in names} | {**pair.said}
+def _further(pair: _Pair) -> Iterator[Mapping[str, int]]:
+    """Larger sizes, one at a time, or queries and keys, for what is done only from some size on."""
+    few = dict.fromkeys(pair.names, 2) | {**pair.said}
+    free = {*pair.names} - {*pair.said}
+    together = {"n", "m"} & free
+    for most in (max(item.sizes.values()) for item in FAR):
+        for large in (together, *({name} for name in pair.names if name in free)):
+            if large and most > max(TRIAL):
+                yield few | dict.fromkeys(large, most)
+
+
+def _narrow(pair: _Pair, sizes: Mapping[str, int]) -> Iterator[Mapping[str, int]]:
+    """The sizes of which one is as large, or those of queries and keys."""
+    for large in ({"n", "m"}, *({name} for name in pair.names)):
+        yield {name: sizes[name] if name in large else 2 for name in pair.names} | {**pair.said}
 
 
 # ---- numbers ---------------------------------------------------------------------------------
@@ -365,18 +435,23 @@ def _narrow(pair: _Pair) -> Iterator[Mapping[str, int]]:
 def _in_real_numbers(pair: _Pair, given: Mapping[str, Array]) -> Difference | None:
     """Where two programs differ in real arithmetic. Raises `SymattnError` where it is not known."""
     try:
-        answers = [program.precisely(program.call(given)) for program in _both(pair)]
+        (one, off), (other, also) = (
+            program.precisely(program.call(given), LIMITS.taped) for program in _both(pair)
+        )
     except Ended as ended:
         raise SymattnError(ended.failure.line) from None
-    return _difference(given, *answers)
+    return _difference(given, one, other, off=(off, also))
 
 
-def _difference(given: Mapping[str, Array], one: Answer, other: Answer) -> Difference | None:
+def _difference(
+    given: Mapping[str, Array], one: Answer, other: Answer, off: Sequence[Answer] | None = None
+) -> Difference | None:
     """Where two answers differ by more than rounding; None for nowhere.
 
-    What is not finite may be so by rounding alone, and tells nothing.
+    With `off`, where they differ at all, each number being `off` so much. What is not finite may be
+    so by rounding alone, and tells nothing.
     """
-    for mine, its, which in _parts(one, other):
+    for place, (mine, its, which) in enumerate(_parts(one, other)):
         if mine.numbers.shape != its.numbers.shape:
             shapes = [" × ".join(map(str, x.numbers.shape)) or "a number" for x in (mine, its)]
             return Difference(
@@ -384,14 +459,29 @@ def _difference(given: Mapping[str, Array], one: Answer, other: Answer) -> Diffe
             )
         finite = np.isfinite(mine.numbers) & np.isfinite(its.numbers)
         a, b = (np.where(finite, x.numbers, 0.0) for x in (mine, its))
-        wrong = ~near(a, b, max(mine.rounding, its.rounding, LIMITS.shown))
+        rounding = max(mine.rounding, its.rounding)
+        if off is None:
+            wrong = ~near(a, b, max(rounding, LIMITS.shown))
+        else:
+            radii = (each.parts[place][1] for each in off)
+            wrong = apart(a, b, sum((numbers_of(x) for x in radii), np.full(a.shape, rounding)))
         if wrong.any():
-            place = tuple(int(k) for k in np.argwhere(wrong)[0])
-            where = f"Entry {[*place]}{which}" if place else f"What they return{which}"
+            entry = tuple(int(k) for k in np.argwhere(wrong)[0])
+            where = f"Entry {[*entry]}{which}" if entry else f"What they return{which}"
+            said = _apart_in_digits(a[entry], b[entry])
             return Difference(
-                given, f"{where} is {a[place]:.6g} of the first and {b[place]:.6g} of the second"
+                given, f"{where} is {said[0]} of the first and {said[1]} of the second"
             )
     return None
+
+
+def _apart_in_digits(one: float, other: float) -> tuple[str, str]:
+    """Two numbers in as many digits as tell them apart, six at least."""
+    for digits in range(6, 18):
+        said = f"{one:.{digits}g}", f"{other:.{digits}g}"
+        if said[0] != said[1]:
+            return said
+    return said
 
 
 def _parts(one: Answer, other: Answer) -> Iterator[tuple[Computed, Computed, str]]:

@@ -25,8 +25,16 @@ class Limits:
     near: float = 1e-9
     #: The rounding, a few hundred times, that two functions may have before they are told apart.
     shown: float = 1e-8
-    #: Digits in which a difference is looked at that may be one of rounding.
+    #: Digits in which a difference is looked at that may be one of rounding, how far numbers may be
+    #: unknown there, and how many digits, binary and decimal, those have that stand for themselves.
     digits: int = 50
+    coarse: float = 1e-3
+    meant: int = 12
+    typed: int = 4
+    #: How many times further a number is off than it is from itself in single precision, at least,
+    #: and the seconds after which no larger sizes are tried.
+    single: int = 1000
+    seconds: float = 5.0
 
 
 LIMITS = Limits()

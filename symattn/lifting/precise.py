@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -76,27 +76,57 @@ class Program:
                     f"{self.function.name}: what was recorded gives other numbers than itself"
                 )
 
-    def precisely(self, call: Call) -> Answer:
-        """What comes of a call in real arithmetic; of calls of the same shapes one is recorded.
+    def precisely(self, call: Call, most: int = LIMITS.operations) -> tuple[Answer, Answer]:
+        """What comes of a call in real arithmetic, and how far each number may be from it.
 
-        Raises `SymattnError` for what is not recorded, or not known in so many digits.
+        Of calls of the same shapes one is recorded. Raises `SymattnError` for what is not recorded,
+        or not known well.
         """
         ids = named(matrices(call))
         given = (replace(each, value=ids.get(each.matrix, each.value)) for each in call.given)
         names = replace(call, given=tuple(given))
         key = pickle.dumps(names)
         if key not in self.tapes:
-            self.tapes[key] = self.tape(names, [call])
+            self.tapes[key] = self.tape(names, [call], most)
         tape, numbers = self.tapes[key], numbers_by_name(ids, matrices(call))
         self.hold(tape, numbers, call)
-        parts = []
+        spread = max(size for array in ids.values() for size in (2, *array.shape))
         with precision(round(LIMITS.digits / np.log10(2))):
-            read = tape.enclosed(numbers)
-            for name, places in tape.answer.parts:
-                assert isinstance(places, Computed)
-                found = elementwise(_known, read(places.numbers)).astype(float)
-                parts.append((name, computed(found, name or "what it returns")))
-        return replace(tape.answer, parts=tuple(parts))
+            read = tape.enclosed(numbers, 2 * spread)
+            balls = [read(numbers_of(places)) for _, places in tape.answer.parts]
+        return _answer(tape.answer, _middle, balls), _answer(tape.answer, _radius, balls)
+
+
+def apart(one: Array, other: Array, off: Array) -> Array:
+    """Whether numbers differ by more than they are `off` and than a float can tell."""
+    finite = np.abs(other[np.isfinite(other)])
+    told = np.finfo(float).eps * 16 * float(finite.max(initial=0))
+    with np.errstate(invalid="ignore"):
+        return np.asarray((np.abs(one - other) > off + told) & (one != other))
+
+
+def is_steady(off: Array, numbers: Computed, single: Computed) -> bool:
+    """Whether what is `off` so far is much nearer to what comes of it in single precision."""
+    double = numbers.numbers.astype(float)
+    moved = np.abs(double - single.numbers.astype(float)).max(initial=0)
+    moved = max(moved, numbers.rounding * np.abs(double).max(initial=0))
+    furthest = np.abs(off).max(initial=0)
+    return bool(np.isfinite(furthest) and np.isfinite(moved) and furthest > LIMITS.single * moved)
+
+
+def numbers_of(part: Any) -> Array:
+    """The numbers of a part of an answer, which has some."""
+    assert isinstance(part, Computed)
+    return part.numbers
+
+
+def _answer(like: Answer, of: Callable[[Any], float], balls: Sequence[Array]) -> Answer:
+    """An answer with a number for each ball."""
+    parts = []
+    for (name, _), array in zip(like.parts, balls, strict=True):
+        found = elementwise(of, array).astype(float)
+        parts.append((name, computed(found, name or "what it returns")))
+    return replace(like, parts=tuple(parts))
 
 
 def _are_nan(floats: Array, array: Computed) -> Array:
@@ -104,11 +134,16 @@ def _are_nan(floats: Array, array: Computed) -> Array:
     return np.asarray(np.isnan(floats) & np.isnan(array.numbers))
 
 
-def _known(ball: Any) -> float:
-    """The number in a ball, or NaN. Raises `Undecided` for one that contains numbers far apart."""
+def _middle(ball: Any) -> float:
+    """The number of a ball, or NaN. Raises `Undecided` for one of numbers far apart."""
     if ball.is_nan():
         return float("nan")
     middle, radius = float(ball.mid()), float(ball.rad())
-    if not radius <= np.finfo(float).eps * abs(middle) + LIMITS.near**2:
+    if not radius <= LIMITS.coarse * max(1.0, abs(middle)):
         raise Undecided(f"it is not known in {LIMITS.digits} digits")
     return middle
+
+
+def _radius(ball: Any) -> float:
+    """How far the numbers of a ball are from its middle, as a float is near that."""
+    return 0.0 if ball.is_nan() else float(ball.rad() + abs(ball.mid()) * np.finfo(float).eps)

@@ -10,8 +10,9 @@ at the sizes given. The tape is held against the function's own numbers before a
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -38,19 +39,17 @@ from symattn.lifting.tapes import (
     hold_same,
     may_be_undefined,
     named,
-    near,
 )
 from symattn.lifting.taping import taped
 from symattn.lifting.terms import Unknown
-from symattn.marking.computed import ComputedMarker
+from symattn.lifting.trials import Shown, extreme, further, ordinary, shown, told_apart
 from symattn.status import Status
 from symattn.verifying.calling import here
-from symattn.verifying.inputs import PROPERTIES, Property, numbers_of, sizes_of
+from symattn.verifying.inputs import Property, numbers_of, sizes_of
 from symattn.verifying.loading import Ended, there
 from symattn.verifying.own import Meant, Own
 from symattn.verifying.report import Verification
 from symattn.verifying.subject import Subject, Wanted, axes_laid_out
-from symattn.verifying.trying import Outcome, judged
 from symattn.verifying.verification import called, verified
 
 Verdict = Literal[
@@ -82,12 +81,19 @@ SMALL: Mapping[str, int] = {
 ROUNDED = "In floats the numbers differ, as rounding alone makes them."
 
 
+def sizes_said(sizes: Mapping[str, int]) -> str:
+    """Sizes as a sentence has them."""
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
+
+
 @dataclass(frozen=True)
 class Difference:
     """Numbers that show that two functions differ: what both are given, and what comes of it."""
 
     given: Mapping[str, Array]
     said: str
+    #: How it is known that this is no rounding, where their operations do not show it.
+    how: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,8 @@ class Proven:
     agreed: bool = False
     #: Whether one of them may be undefined where the other is not, of which nothing is said.
     is_partial: bool = False
+    #: The largest sizes at which its numbers were tried, where nothing is proven of all sizes.
+    largest: Mapping[str, int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return self.status == Status.AGREES
@@ -125,7 +133,7 @@ class Proven:
     @property
     def summary(self) -> str:
         """The verdict in a sentence."""
-        sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
+        sizes = sizes_said(self.sizes)
         real = f"in real arithmetic{', wherever both are defined' * self.is_partial}"
         match self.verdict:
             case "equal for all sizes":
@@ -184,20 +192,50 @@ def _proven(
     program: Program, subject: Subject, wanted: Wanted, said: Mapping[str, int], common: Proven
 ) -> Proven:
     """What is found of a function that can be called."""
-    found = verified(subject, [*_real()], wanted.attention)
+    found = verified(subject, [*ordinary()], wanted.attention)
     if found.kind == "random" or (found.kind == "shape" and found.failed == "ordinary"):
         return replace(common, verdict="different", found=found)
     if found.kind == "changes":
         return replace(common, reason=found.message)
-    differs = found.kind in ("wrong", "inaccurate")
-    if differs:
-        assert found.shown is not None
-        try:
-            if _differs(program, found.shown):
-                return replace(common, verdict="different", found=replace(found, kind="wrong"))
-        except (Ended, SymattnError, ArithmeticError) as error:
-            return replace(common, reason=f"its numbers differ, by rounding it may be: {error}")
-    common = replace(common, agreed=found.agrees)
+    if found.kind in ("wrong", "inaccurate"):
+        differing = shown(program, found)
+        if differing is not None:
+            return _different(common, differing)
+    formed = _formed(program, subject, said, common, found)
+    if formed:
+        return formed
+    last: Property | None = None
+    every = chain(ordinary(), extreme()) if formed.verdict == "undecided" else ()
+    for items in (every, further(subject, said)):
+        differing, last = told_apart(program, subject, items, wanted.attention)
+        if differing is not None:
+            return _different(formed, differing)
+    names = {symbol.name for symbol in subject.derivation().size_symbols}
+    largest = {name: size for name, size in (last.sizes if last else {}).items() if name in names}
+    return replace(formed, largest=largest)
+
+
+def _different(found: Proven, shown: Shown) -> Proven:
+    """What numbers show that a function has wrong; what is known else, where this may be rounding.
+
+    Nothing is, where ordinary numbers are wrong so.
+    """
+    if shown.is_known:
+        return replace(found, verdict="different", found=shown.found, sizes={}, reason="")
+    if not found.sizes:
+        return replace(found, reason=shown.why)
+    return replace(found, reason=f"{shown.found.failed}: {shown.why}")
+
+
+def _formed(
+    program: Program,
+    subject: Subject,
+    said: Mapping[str, int],
+    common: Proven,
+    found: Verification,
+) -> Proven:
+    """What the forms of its entries show of it, and its equations, beside its numbers."""
+    common, differs = replace(common, agreed=found.agrees), found.kind in ("wrong", "inaccurate")
     try:
         shown, unformed, is_partial = _at_sizes(program, subject, _sizes(subject, said), said)
     except SymattnError as error:
@@ -219,21 +257,6 @@ def _at_all(program: Program, subject: Subject, found: Proven, reason: str) -> P
     if limited:
         return replace(found, reason=limited)
     return replace(found, verdict="equal for all sizes", sizes={}, equality=equality, reason=reason)
-
-
-def _differs(program: Program, shown: Outcome) -> bool:
-    """Whether what a function returns is another number in real arithmetic, too.
-
-    One that keeps its angles or its scale in float32 returns others, which shows nothing.
-    """
-    call = shown.subject.call(shown.evaluation, shown.numbers, "float64", False)
-    arrays = shown.subject.returned(program.precisely(call), shown.evaluation)
-    if judged(ComputedMarker.of(shown.evaluation, arrays))[0] != "wrong":
-        return False
-    exact = {letter: np.asarray(shown.evaluation.array(letter), float) for letter in arrays}
-    return not all(
-        near(x.numbers, exact[letter], LIMITS.shown).all() for letter, x in arrays.items()
-    )
 
 
 def _of_heads(spec: Meant, said: Mapping[str, int]) -> Meant:
@@ -268,14 +291,6 @@ def _sizes(subject: Subject, said: Mapping[str, int]) -> dict[str, int]:
     if subject.tied and {"d_k", "d_v"} <= {*sizes}:
         sizes["d_v"] = sizes["d_k"]
     return sizes
-
-
-def _real() -> Iterator[Property]:
-    """The properties of a function that are about its mathematics, not about rounding."""
-    for item in PROPERTIES:
-        plain = item.drawn == "usual" and item.dtype == "float64" and not item.optional
-        if plain and not (item.strided or item.empty_row or item.hidden or item.backward):
-            yield item
 
 
 # ---- for all sizes ---------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from typing import Any
 
 from symattn.documents import blocks as b
 from symattn.documents import text
-from symattn.lifting.proving import Difference, Proven
+from symattn.lifting.proving import Difference, Proven, sizes_said
 from symattn.printable import printable
-from symattn.verifying.report import verification_data, verification_document
+from symattn.verifying.report import given_blocks, verification_data, verification_document
 
 _BY_CHANCE = (
     "Each entry of both is the same for random elements of two finite fields. Entries that differ "
@@ -40,16 +40,20 @@ def _blocks(found: Proven) -> Iterator[b.Block]:
     said = b.Strong(printable(found.summary + "."))
     yield b.Paragraph((said,), "good" if found else "plain")
     if found.difference is not None:
-        inputs = found.difference.given.items()
-        lines = tuple(b.Item((b.Code(f"{name} = {array.tolist()}"),)) for name, array in inputs)
         yield b.Paragraph((found.difference.said + ", where both are given",))
-        yield b.List(lines)
+        yield from given_blocks(found.difference.given)
+        if found.difference.how:
+            how = found.difference.how
+            yield b.Paragraph((printable(f"{how[:1].upper()}{how[1:]}."),), "note")
         return
     if found.verdict == "equal for all sizes":
         yield b.Paragraph(("The equations of both have the same normal form.",))
     elif found.verdict == "undecided":
         if found.agreed:
-            yield b.Paragraph(("Its numbers agree on all ordinary inputs that were tried.",))
+            up_to = f", up to {sizes_said(found.largest)}" if found.largest else ""
+            yield b.Paragraph(
+                (f"Its numbers agree on all ordinary inputs that were tried{up_to}.",)
+            )
         return
     elif found.verdict == "equal but for a chance below 2⁻⁸⁰":
         yield b.Paragraph((_BY_CHANCE,))
@@ -57,13 +61,20 @@ def _blocks(found: Proven) -> Iterator[b.Block]:
         yield b.Paragraph(("Each entry of both has the same form in the letters of its inputs.",))
     if found.verdict == "equal at the sizes tried":
         sizes = " ".join(f"--size {name}={size}" for name, size in found.sizes.items())
-        yield b.Paragraph(("These sizes were chosen here; nothing is said of others. ",))
+        yield b.Paragraph((f"These sizes were chosen here; {_of_others(found)}.",))
         yield b.Paragraph(("To decide it at sizes of your own: ", b.Code(sizes)), "note")
     if found.reason:
         yield b.Paragraph((found.reason,), "note")
     if found.is_partial:
         yield b.Paragraph((_PARTIAL,), "note")
     yield b.Paragraph((_REAL,), "note")
+
+
+def _of_others(found: Proven) -> str:
+    """What is said of other sizes than those at which it is proven."""
+    if not found.largest:
+        return "nothing is said of others"
+    return f"of others, numbers were tried up to {sizes_said(found.largest)}, and agree"
 
 
 def proven_data(found: Proven) -> dict[str, Any]:
@@ -75,6 +86,7 @@ def proven_data(found: Proven) -> dict[str, Any]:
         "attention": found.attention,
         "verdict": found.verdict,
         "sizes": dict(found.sizes),
+        "largest": dict(found.largest),
         "reason": found.reason,
         "partial": found.is_partial,
         "difference": None if shown is None else _difference_data(shown),
@@ -84,4 +96,4 @@ def proven_data(found: Proven) -> dict[str, Any]:
 
 def _difference_data(shown: Difference) -> dict[str, Any]:
     given = {name: array.tolist() for name, array in shown.given.items()}
-    return {"said": shown.said, "input": given}
+    return {"said": shown.said, "how": shown.how, "input": given}

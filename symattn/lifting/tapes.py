@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
@@ -122,13 +123,16 @@ class Tape:
         """The same as floats."""
         return self._read(given.__getitem__, given.__getitem__, float, _FLOATS)
 
-    def enclosed(self, given: Mapping[int, float]) -> Reading:
-        """The same as balls, which contain the numbers of real arithmetic."""
+    def enclosed(self, given: Mapping[int, float], spread: int) -> Reading:
+        """The same as balls, which contain the numbers of real arithmetic.
+
+        A number of the program may be what is left of another one by `spread` roundings.
+        """
 
         def ball(name: int) -> arb:
             return arb(given[name])
 
-        return self._read(ball, ball, arb, _BALLS)
+        return self._read(ball, ball, partial(_meant, spread), _BALLS)
 
     def _read(
         self,
@@ -159,6 +163,25 @@ class Tape:
             else:
                 raise Unknown(f"{str(name)[:40]} has no form here")
         return lambda places: elementwise(lambda place: value(self.returned[int(place)]), places)
+
+
+def _meant(spread: int, value: float) -> arb:
+    """The numbers that one of a program may stand for: 0.353553 for 1/√8, of which it has 6 digits.
+
+    Whole numbers and others of few binary digits, as 0.375, stand for themselves. What is a number
+    of float32 may have been rounded to one, as an angle is, and grown by `spread`.
+    """
+    if not math.isfinite(value) or value.is_integer():
+        return arb(value)
+    numerator, _ = value.as_integer_ratio()
+    if numerator.bit_length() <= LIMITS.meant:
+        return arb(value)
+    dtype = np.float32 if float(np.float32(value)) == value else np.float64
+    off = spread * float(np.finfo(dtype).epsneg) * max(1.0, abs(value))
+    typed = Decimal(repr(value)).as_tuple()
+    if len(typed.digits) > LIMITS.typed:
+        off = max(off, 0.5 * 10.0 ** int(typed.exponent))
+    return arb(value, off)
 
 
 def _exponent(value: float) -> Fraction:

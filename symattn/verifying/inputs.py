@@ -213,6 +213,24 @@ PROBES: tuple[Property, ...] = tuple(
 )
 
 
+#: Tried where nothing is proven of all sizes: more heads, and more and more tokens, for whatever
+#: a function does only from a certain size on.
+FAR: tuple[Property, ...] = (
+    Property("many heads", "36 heads", {"n": 2, "m": 3, "h": 36, "g": 12}),
+    Property(
+        "wide", "keys of more than 128 numbers", {"d_k": 136, "d_v": 130, "d_model": 144, "n": 3}
+    ),
+    *(
+        Property(
+            f"{most + 5} tokens",
+            f"more tokens than a block of {most} holds",
+            {"n": most + 5, "m": most + 7},
+        )
+        for most in (32, 64, 128, 256, 512, 1024, 2048)
+    ),
+)
+
+
 def sizes_of(derivation: Derivation, spec: Meant, wanted: Mapping[str, int]) -> dict[str, int]:
     """The sizes of a case by name: those wanted, and the usual ones.
 
@@ -239,7 +257,7 @@ def fits(item: Property, spec: Meant, derivation: Derivation) -> bool:
     symbols = {symbol.name for symbol in derivation.size_symbols}
     if item.name.endswith(("rectangular", "more queries", "fewer queries")):
         return {"n", "m"} <= symbols
-    if item.name.endswith("other heads"):
+    if item.name.endswith(" heads"):
         return spec.heads == "h"
     return True
 

@@ -20,6 +20,9 @@ from symattn.status import Status
 from symattn.verifying.subject import Kind
 from symattn.verifying.trying import Outcome
 
+#: Of more numbers of a matrix the first and the last are shown.
+_MOST_TYPED = 120
+
 _NO_PROOF = (
     "It agrees on every input that was tried: each number lies within what rounding in its dtype "
     "can do to it. That is no proof for other inputs."
@@ -148,14 +151,25 @@ def _input(found: Verification) -> Iterator[b.Block]:
     """The smallest input, as it can be typed."""
     if found.input is None:
         return
-    lines = tuple(
-        b.Item((b.Code(f"{name} = {_typed(array)}"),)) for name, array in found.input.items()
-    )
-    yield from [b.Break(), b.Section("The smallest input found that shows it", (b.List(lines),))]
+    given = (*given_blocks(found.input),)
+    yield from [b.Break(), b.Section("The smallest input found that shows it", given)]
+
+
+def given_blocks(given: Mapping[str, Array]) -> Iterator[b.Block]:
+    """What a function was given, as it can be typed; of many numbers the first and the last."""
+    lines = ((b.Code(f"{name} = {_typed(array)}"),) for name, array in given.items())
+    yield b.List(tuple(map(b.Item, lines)))
+    if any(array.size > _MOST_TYPED for array in given.values()):
+        yield b.Paragraph((b.Code("--format json"), " has all of these numbers."), "note")
 
 
 def _typed(array: Array) -> str:
-    """Numbers as nested lists."""
+    """Numbers as nested lists; of more than can be read, the first and the last."""
+    if array.size > _MOST_TYPED:
+        word = str if array.dtype == bool else "{:g}".format
+        shown = np.array2string(array, threshold=0, separator=", ", formatter={"all": word})
+        size = " × ".join(map(str, array.shape))
+        return f"{' '.join(shown.split())}  ({size})"
     return str(_plain(array)).replace("'", "")
 
 

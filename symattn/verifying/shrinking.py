@@ -17,7 +17,12 @@ Shown = TypeVar("Shown")
 
 #: How many sizes up to which one, draws of numbers and simpler numbers are tried; inputs of more
 #: numbers than the last are not made simpler, which would take long.
-_MOST_SIZES, _FEW, DRAWS, _MOST_SIMPLER, _MOST_SIMPLIFIED = 40, 6, 4, 160, 200
+_MOST_SIZES, _FEW, _DRAWS, _MOST_SIMPLER, _MOST_SIMPLIFIED = 40, 6, 4, 160, 200
+
+
+def seeds(sizes: Mapping[str, int]) -> range:
+    """The draws of numbers that are tried at these sizes: of many numbers one."""
+    return range(1 if max(sizes.values(), default=0) > _MOST_SIZES else _DRAWS)
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ def _simpler(best: Shown, search: Search[Shown], left: int) -> tuple[Shown, int]
 
 def _at(failed: Outcome, sizes: Mapping[str, int]) -> Outcome | None:
     """The same failure at these sizes; None where there is none, or they cannot be had."""
-    for seed in range(DRAWS):
+    for seed in seeds(sizes):
         for item in (small(failed.item), failed.item):
             try:
                 found = tried(failed.subject, replace(item, seed=seed), sizes)

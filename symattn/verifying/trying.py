@@ -17,6 +17,7 @@ from symattn.claims.computed import DIGITS, Computed
 from symattn.derivations import Derivation, Evaluation
 from symattn.errors import SymattnError
 from symattn.marking.computed import ComputedMarker
+from symattn.marking.sampling import marker_of
 from symattn.verifying.backward import Differences, Start, gradient_from, gradients_of, start_of
 from symattn.verifying.calling import Answer, Call
 from symattn.verifying.inputs import FIRST_GRADIENT, Property, numbers_of, sizes_of
@@ -121,11 +122,11 @@ def _forward(
     except Failing as failing:
         said = failing.kind, str(failing), failing.why
         return Outcome(item, subject, numbers, evaluation, *said)
-    marker = ComputedMarker.of(evaluation, found.arrays)
+    marker = marker_of(evaluation, found.arrays)
     kind, message = judged(marker)
     if kind == "wrong":
         coarser = next((x for x in found.own.values() if x.rounding > found.dtype.rounding), None)
-        own = ComputedMarker.of(evaluation, found.own) if coarser else marker
+        own = marker_of(evaluation, found.own) if coarser else marker
         if coarser and judged(own)[0] != "wrong":
             kind, message = "inaccurate", f"it returns {coarser.dtype} of {found.dtype.dtype}"
         elif item.dtype == "float64" and not subject.is_precise and _is_in_float32(marker):

@@ -24,7 +24,7 @@ from symattn.mistakes.explanations import Explainer, Explanation
 from symattn.reports.check import marking_of
 from symattn.verifying.backward import DIFFERENTIATING
 from symattn.verifying.calling import LIBRARIES, Function
-from symattn.verifying.inputs import PROBES, PROPERTIES, Property, fits, named
+from symattn.verifying.inputs import FAR, PROBES, PROPERTIES, Property, fits, named
 from symattn.verifying.report import Verification
 from symattn.verifying.shrinking import shrunk
 from symattn.verifying.subject import Layout, Subject, Wanted, subject_of
@@ -181,7 +181,7 @@ def _verification(subject: Subject, outcomes: Sequence[Outcome], attention: str)
     small = shrunk(failed)
     marking = None
     if small.marker is not None:
-        marking = marking_of("", small.evaluation, small.marker)
+        marking = marking_of("", small.marker.evaluation, small.marker)
         marking = replace(marking, notes=(), explanations=reasons)
     return replace(
         common,
@@ -228,6 +228,8 @@ def _told(outcomes: Sequence[Outcome]) -> tuple[Outcome | None, tuple[Explanatio
     if first is None or first.kind in ("random", "changes", "inaccurate"):
         return first, ()
     wrong = [o for o in failures if o.kind == "wrong"]
+    if wrong and wrong[0].item in FAR:
+        return wrong[0], ()  # what explains it would show for few tokens, too
     if wrong:
         telling = _telling(outcomes, wrong)
         reasons = explained(_runs(telling)) or _reasons_where_finite(telling)
@@ -278,7 +280,7 @@ def _reasons_where_finite(outcomes: Sequence[Outcome]) -> tuple[Explanation, ...
 def _runs(outcomes: Sequence[Outcome]) -> list[Run]:
     """What was computed in full precision, for misconceptions to be tried on."""
     return [
-        Run(_explainer(o.evaluation), o.evaluation, m.arrays, m.tolerances, m.right)
+        Run(_explainer(m.evaluation), m.evaluation, m.arrays, m.tolerances, m.right)
         for o in outcomes
         if (m := o.marker) is not None and o.item.dtype == "float64"
     ]

@@ -132,7 +132,7 @@ def by_balls(one: Tape, other: Tape, numbers: Mapping[str, Any]) -> bool | None:
         for mine, its in _parts(one, other):
             if mine.shape != its.shape:
                 return False
-            ones, others = one.enclosed(given)(mine), other.enclosed(given)(its)
+            ones, others = one.enclosed(given, 0)(mine), other.enclosed(given, 0)(its)
             apart = [abs(a - b) for a, b in zip(ones.flat, others.flat, strict=True)]
             if any(x > 1e-13 for x in apart):
                 return False

@@ -35,7 +35,7 @@ def divided_by_what_may_be_zero(x: Any) -> Any:
 def precisely(function: Any, number: float) -> Answer:
     call = Call((Given("x", "matrix", "x", False, np.array([[number]])),), "numpy", "float64")
     with running(function, Limits()) as run:
-        return Program(run, function, here(function), Limits()).precisely(call)
+        return Program(run, function, here(function), Limits()).precisely(call)[0]
 
 
 def test_balls_contain_what_floats_lose() -> None:
@@ -51,7 +51,7 @@ def test_what_is_not_defined_is_none() -> None:
         "parts": [["", [1], [1]]],
         "single": False,
     }
-    assert Tape(said).enclosed({0: 0.0})(np.zeros(1))[0].is_nan()
+    assert Tape(said).enclosed({0: 0.0}, 2)(np.zeros(1))[0].is_nan()
 
 
 @pytest.mark.parametrize("function", [cancelled_beyond, chosen, divided_by_what_may_be_zero])
@@ -81,5 +81,5 @@ def test_operations_of_balls_are_those_of_floats(operation: list[Any], number: f
     }
     tape, place = Tape(said), np.zeros(1)
     with precision(100):
-        balls = tape.enclosed({0: 0.5})(place)
+        balls = tape.enclosed({0: 0.5}, 2)(place)
     assert float(balls[0].mid()) == number == float(tape.floats({0: 0.5})(place)[0])

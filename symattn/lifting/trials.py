@@ -1,0 +1,160 @@
+"""On which numbers a function is held against an attention, and what shows that they differ.
+
+Floats are tried first, as `symattn verify` does. Where they are wrong by more than rounding
+explains, the operations of the function are followed in real arithmetic, on the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from symattn.arithmetic.base import Array
+from symattn.errors import SymattnError
+from symattn.lifting.limits import LIMITS
+from symattn.lifting.precise import Program, apart, is_steady
+from symattn.marking.sampling import marker_of
+from symattn.verifying.inputs import FAR, PROBES, PROPERTIES, Property, fits
+from symattn.verifying.loading import Ended
+from symattn.verifying.report import Verification
+from symattn.verifying.subject import Subject
+from symattn.verifying.trying import Outcome, judged, tried
+from symattn.verifying.verification import verified
+
+#: The fewest operations that each of the scores takes: a product, an exponential, two of its sum.
+_LEAST = 4
+
+#: How it is known that a difference is no rounding, where it could not be seen otherwise.
+IN_SINGLE = (
+    "its operations could not be followed in real arithmetic ({}); in single precision it returns "
+    "the same, so that this is no rounding"
+)
+
+
+def ordinary() -> Iterator[Property]:
+    """The properties of a function that are about its mathematics, not about rounding."""
+    return (item for item in _in_full_precision() if item.drawn == "usual")
+
+
+def extreme() -> Iterator[Property]:
+    """Scores that are large or low, equal, or near 0: where floats may be lost, numbers are not."""
+    yield from (item for item in _in_full_precision() if item.drawn != "usual")
+    yield from PROBES
+
+
+def _in_full_precision() -> Iterator[Property]:
+    for item in PROPERTIES:
+        plain = item.dtype == "float64" and not (item.optional or item.strided or item.backward)
+        if plain and not (item.empty_row or item.hidden):
+            yield item
+
+
+def further(subject: Subject, said: Collection[str]) -> Iterator[Property]:
+    """Larger sizes, of those that are not said."""
+    derivation = subject.derivation()
+    for item in FAR:
+        if not {*item.sizes} <= {*said} and fits(item, subject.spec, derivation):
+            yield item
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Numbers that a function has wrong, by more than rounding, where that is known.
+
+    Where it is not, `why` says why.
+    """
+
+    found: Verification
+    is_known: bool
+    why: str = ""
+
+
+def shown(program: Program, found: Verification) -> Shown | None:
+    """What numbers that a function has wrong show, None where rounding alone makes them so."""
+    assert found.shown is not None
+    try:
+        if not _differs(program, found.shown, LIMITS.taped):
+            return None
+    except (Ended, SymattnError, ArithmeticError) as error:
+        if not _is_same_in_single(found.shown):
+            return Shown(found, False, f"its numbers differ, by rounding it may be: {error}")
+        return Shown(replace(found, kind="wrong", message=IN_SINGLE.format(error)), True)
+    return Shown(replace(found, kind="wrong"), True)
+
+
+def told_apart(
+    program: Program, subject: Subject, items: Iterable[Property], name: str
+) -> tuple[Shown | None, Property | None]:
+    """The first of some properties that tells a function from an attention; or the last it has.
+
+    No more are tried after one that takes long, or for which it cannot be called.
+    """
+    last = None
+    for item in items:
+        start = time.monotonic()
+        try:
+            outcome = tried(subject, item)
+            if outcome.kind == "wrong" and _may_differ(program, outcome):
+                found = shown(program, verified(subject, [item], name))
+                if found is not None:
+                    return found, last
+        except (SymattnError, Ended):
+            break
+        if not outcome.passes:
+            continue
+        last = item
+        if time.monotonic() - start > LIMITS.seconds:
+            break
+    return None, last
+
+
+def _may_differ(program: Program, shown: Outcome) -> bool:
+    """Whether it is not known, by few operations, that rounding alone makes numbers wrong."""
+    try:
+        return _differs(program, shown, LIMITS.operations)
+    except (Ended, SymattnError, ArithmeticError):
+        return True
+
+
+def _differs(program: Program, shown: Outcome, most: int) -> bool:
+    """Whether what a function returns is another number in real arithmetic, too.
+
+    One that keeps its angles or its scale in float32 returns others, which shows nothing.
+    """
+    steps = shown.evaluation.steps
+    largest = max(math.prod(shown.evaluation.shape(step.letter)) for step in steps)
+    if largest * _LEAST > most:
+        raise SymattnError(f"{largest:,} scores are too many")
+    call = shown.subject.call(shown.evaluation, shown.numbers, "float64", False)
+    precise, off = program.precisely(call, most)
+    arrays, radii = (shown.subject.returned(one, shown.evaluation) for one in (precise, off))
+    if judged(marker_of(shown.evaluation, arrays))[0] != "wrong":
+        return False
+    return any(
+        apart(x.numbers, _true(shown, letter), radii[letter].numbers).any()
+        for letter, x in arrays.items()
+    )
+
+
+def _is_same_in_single(shown: Outcome) -> bool:
+    """Whether what is wrong is much further off than from what comes of it in single precision."""
+    answers = []
+    for dtype in ("float64", "float32"):
+        call = shown.subject.call(shown.evaluation, shown.numbers, dtype, False)
+        answer = shown.subject.function.answer(call)
+        if answer.lack is not None:
+            return False
+        answers.append(shown.subject.returned(answer, shown.evaluation))
+    double, single = answers
+    return any(
+        is_steady(array.numbers - _true(shown, letter), array, single[letter])
+        for letter, array in double.items()
+    )
+
+
+def _true(shown: Outcome, letter: str) -> Array:
+    return np.asarray(shown.evaluation.array(letter), float)
