@@ -112,13 +112,15 @@ class Layout:
     h × n × d; ``second``, n × h × d; ``turned``, h × n × d, the result n × h × d; ``joined``,
     n × h d; ``single``, n × 1 × d of the only one.
     `weights` says the same of projections: ``joined``, d_model × h d; ``stacked``,
-    h × d_model × d; ``transposed``, h d × d_model.
+    h × d_model × d; ``transposed``, h d × d_model. `vectors`: whether a column is a vector, as what
+    is learned in a row always is.
     """
 
     library: str
     lead: int = 0
     heads: str = "first"
     weights: str = "joined"
+    vectors: bool = False
 
     def told(self, has_heads: bool, has_weights: bool) -> str:
         """It in words."""
@@ -138,6 +140,8 @@ class Layout:
             parts.append(
                 {"stacked": "weights by head", "transposed": "weights transposed"}[self.weights]
             )
+        if self.vectors:
+            parts.append("columns as vectors")
         return ", ".join(parts)
 
 
@@ -223,8 +227,14 @@ class Subject:
                 weights = ["transposed"] if of_module else [*weights, "transposed"]
             batch_first = self.has_heads and library in ("torch", "jax")
             ordered = sorted(leads, reverse=batch_first)
-            ways = sorted(product(ordered, heads, weights), key=lambda way: way[1] in last)
+            columns = (False, True) if self._has_columns else (False,)
+            ways = sorted(product(ordered, heads, weights, columns), key=lambda way: way[1] in last)
             yield from (Layout(library, *way) for way in ways)
+
+    @property
+    def _has_columns(self) -> bool:
+        """Whether something that it is given is a column, whatever the sizes."""
+        return any(item.shape[1] == 1 for item in self.derivation().inputs)
 
     def call(
         self, evaluation: Evaluation, numbers: Mapping[str, Array], dtype: str, strided: bool
@@ -367,7 +377,8 @@ def subject_of(function: Function, wanted: Wanted) -> Subject:
     known = {*WORDS, *SIZES, *(spec.inputs if isinstance(spec, Own) else ())}
     for step in mapped:
         if step not in known:
-            raise SymattnError(f"--map {step}: is no matrix of attention{nearest(step, known)}")
+            listed = dict.fromkeys((*_inputs(spec), *_FIRST))
+            raise SymattnError(f"--map {step}: is no matrix of attention{nearest(step, listed)}")
     taken = {argument: step for step, argument in mapped.items()}
     signature = function.signature.arguments
     if signature is None:
@@ -451,11 +462,19 @@ def _meaning(each: Argument, spec: Meant, taken: Mapping[str, str]) -> tuple[str
     if meaning in own or (meaning and (spec.mask or meaning not in MATRIX_MASKS.values())):
         return "matrix", meaning
     if each.required:
+        names = ", ".join(dict.fromkeys((*_inputs(spec), *_FIRST)))
         raise SymattnError(
             f"the argument {quote(each.name)} is not known; say what it is, as in "
-            f"--map Q={each.name}, or give it a default"
+            f"--map Q={each.name}, or give it a default; the matrices are {names}"
         )
     return None
+
+
+def _inputs(spec: Meant) -> tuple[str, ...]:
+    """The names of what an attention is given."""
+    if isinstance(spec, Own):
+        return tuple(spec.inputs)
+    return tuple(one.name for one in spec.derivation().inputs)
 
 
 def _first(names: Iterable[str], word: str) -> str | None:
@@ -477,6 +496,8 @@ def _mask(each: Argument, spec: Meant) -> tuple[str, str] | None:
 
 def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
     """A matrix as the layout has it, from (…, h,) rows, columns."""
+    if layout.vectors and item.shape[1] == 1 and not item.per_head:
+        return numbers[..., 0]
     if not is_learned(item.name):
         if layout.heads == "single" and item.name in _FIRST:
             return np.expand_dims(numbers, -2)
@@ -486,7 +507,7 @@ def laid_out(item: Item, numbers: Array, layout: Layout) -> Array:
         return turned if layout.heads == "second" else turned.reshape(*turned.shape[:-2], -1)
     if item.per_head and layout.weights != "stacked":
         numbers = np.concatenate(list(np.moveaxis(numbers, -3, 0)), axis=-1)
-    if item.name.startswith("b_"):
+    if item.shape[0] == 1:  # a vector
         return numbers[..., 0, :]
     if layout.weights == "transposed":
         return numbers.swapaxes(-1, -2)
@@ -498,6 +519,10 @@ def axes_laid_out(item: Item, layout: Layout) -> tuple[str, ...] | None:
     rows, columns = map(str, item.shape)
     heads = str(item.count)
     batch = ("b",) * (layout.lead and not is_learned(item.name))
+    if rows == "1" and is_learned(item.name):
+        return (columns,) if item.count is None else None
+    if layout.vectors and columns == "1" and item.count is None:
+        return (rows,)
     if item.count is None:
         single = layout.heads == "single" and item.name in _FIRST
         return None if single else (*batch, rows, columns)

@@ -288,3 +288,26 @@ def latent(
     c = x @ w_dkv
     parts = (y.reshape(len(x), num_heads, -1).swapaxes(0, 1) for y in (x @ w_q, c @ w_uk, c @ w_uv))
     return textbook(*parts).swapaxes(0, 1).reshape(len(x), -1) @ w_o
+
+
+def with_a_sink(q: Array, k: Array, v: Array, sinks: Array) -> Array:
+    """One number for each head, as a vector."""
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    seen = np.where(np.tri(scores.shape[-1], dtype=bool), scores, -np.inf)
+    beside = np.broadcast_to(sinks[:, None, None], (*scores.shape[:-1], 1))
+    return softmax(np.concatenate([seen, beside], axis=-1))[..., :-1] @ v
+
+
+def additive(q: Array, k: Array, v: Array, W_a: Array, U_a: Array, v_a: Array) -> Array:
+    """The weights of the hidden layer as a vector."""
+    return softmax(np.tanh((q @ W_a)[:, None] + k @ U_a) @ v_a) @ v
+
+
+def gated_delta(q: Array, k: Array, v: Array, alpha: Array, beta: Array) -> Array:
+    """The rates of all tokens as vectors."""
+    state, written, found = np.zeros((k.shape[1], v.shape[1])), k * beta[:, None], []
+    for t in range(len(q)):
+        state = alpha[t] * state
+        state = state + np.outer(written[t], v[t] - k[t] @ state)
+        found.append(q[t] @ state)
+    return np.stack(found)

@@ -23,6 +23,7 @@ from symattn.status import Status
 from symattn.testing import Verification, assert_attention, verify_attention
 from symattn.verifying import verification
 from symattn.verifying.inputs import PROPERTIES
+from symattn.verifying.own import Meant, meant
 from tests import ROOT
 from tests.extras import package
 from tests.shares import share
@@ -40,7 +41,7 @@ SELF = variant("causal").spec
 MULTI = variant("multi-head").spec
 GROUPED = variant("grouped-query").spec
 
-RIGHT: Mapping[str, Attention] = {
+RIGHT: Mapping[str, Meant] = {
     "textbook": DOT,
     "with_weights": DOT,
     "every_step": DOT,
@@ -77,6 +78,9 @@ RIGHT: Mapping[str, Attention] = {
     "windowed": variant("mistral").spec,
     "soft_capped": Attention(soft_cap=20),
     "latent": variant("multi-head-latent").spec,
+    "with_a_sink": variant("sink").spec,
+    "additive": variant("bahdanau").spec,
+    "gated_delta": meant(variant("gated-deltanet").said),
 }
 
 #: The attention that each is to be, the property that fails, and the mistake; "" where it has none.
