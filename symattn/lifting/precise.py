@@ -60,7 +60,10 @@ class Program:
         own = self.function.answer(call)
         if own.lack is not None:
             raise SymattnError(own.said)
-        read = tape.floats(given)
+        try:
+            read = tape.floats(given)
+        except (ArithmeticError, ValueError):  # as of a root of what is below 0
+            raise SymattnError("what was recorded has no value for some numbers") from None
         for (_, places), (_, array) in zip(tape.answer.parts, own.parts, strict=True):
             assert isinstance(places, Computed)
             floats = read(places.numbers).astype(float)
@@ -89,14 +92,19 @@ class Program:
             self.tapes[key] = self.tape(names, [call])
         tape, numbers = self.tapes[key], numbers_by_name(ids, matrices(call))
         self.hold(tape, numbers, call)
-        parts = []
-        with precision(round(LIMITS.digits / np.log10(2))):
-            read = tape.enclosed(numbers)
-            for name, places in tape.answer.parts:
-                assert isinstance(places, Computed)
-                found = elementwise(_known, read(places.numbers)).astype(float)
-                parts.append((name, computed(found, name or "what it returns")))
-        return replace(tape.answer, parts=tuple(parts))
+        return in_real_numbers(tape, numbers)
+
+
+def in_real_numbers(tape: Tape, given: Mapping[int, float]) -> Answer:
+    """What the operations of a tape make of numbers. Raises `Undecided` where it is not known."""
+    parts = []
+    with precision(round(LIMITS.digits / np.log10(2))):
+        read = tape.enclosed(given)
+        for name, places in tape.answer.parts:
+            assert isinstance(places, Computed)
+            found = elementwise(_known, read(places.numbers)).astype(float)
+            parts.append((name, computed(found, name or "what it returns")))
+    return replace(tape.answer, parts=tuple(parts))
 
 
 def _are_nan(floats: Array, array: Computed) -> Array:
