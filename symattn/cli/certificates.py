@@ -170,14 +170,15 @@ def _at_sizes(data: Data, name: str, rocq: bool) -> Checked:
     """What the checker says of a certificate at sizes. Raises `Refused`."""
     from symattn.lifting.certificate import check
 
-    found = check(data)
+    claim = check(data)
     functions = [one["name"] for one in data["functions"]]
-    where = f"for all inputs at {found.sizes}, in real arithmetic"
+    sizes = ", ".join(f"{size} = {number}" for size, number in claim.sizes.items())
+    where = f"for all inputs at {sizes}, in real arithmetic"
     where += ", where both sides are defined" * data["partial"]
     again = f"symattn prove {' '.join(functions)} --check {name}"
     believed = f"that {' and '.join(functions)} did so is believed; {again} records it again"
-    notes = (*found.notes, believed)
-    return Checked(found.claim.lines, where, without=_AT_SIZES * rocq, notes=notes)
+    notes = (*claim.notes, believed)
+    return Checked(claim.lines, where, without=_AT_SIZES * rocq, notes=notes)
 
 
 def _again(one: Checked, data: Data, targets: Sequence[str]) -> Checked:

@@ -242,7 +242,9 @@ def _of_program(asked: Request) -> Status:
     elif out.form != "rocq":
         out.put([proven_document(found, out.brief)])
     if steps is not None:
-        write_certificate(found.certificate, found.summary, steps)
+        of_file = found.verdict.startswith("equal at") and found.certificate is None
+        why = f"{asked.other} is a file; say a variant or equations" if of_file else found.summary
+        write_certificate(found.certificate, why, steps)
     if out.form == "rocq":
         if found.equality is not None:
             return write_theorem(found.equality, found.name, out)
@@ -261,7 +263,9 @@ def _one_program(asked: Request) -> Proven:
     assert asked.name is not None
     assert asked.other is not None
     attention = f"{asked.other} attention"
-    wanted = Wanted(attention_meant(asked.other), asked.mapped, attention=attention)
+    source = "" if reads_file(asked.other) else asked.other
+    meant = attention_meant(asked.other)
+    wanted = Wanted(meant, asked.mapped, attention=attention, source=source)
     sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
     return prove_program(asked.name, wanted, sizes, asked_limits(PROVEN))
 

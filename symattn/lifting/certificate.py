@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -23,16 +23,14 @@ from typing import Any
 from symattn.algebra.forms import Refused
 from symattn.algebra.kinds import Data, Either, Kind, check_kind, check_limits
 from symattn.arithmetic.base import Array
-from symattn.attention.spec import Attention
-from symattn.attention.variants import NAMED, variant
+from symattn.attention.variants import NAMED
 from symattn.budget import Spent, within
 from symattn.claims.computed import Computed
 from symattn.errors import SymattnError, Undecided, quote
 from symattn.isolation import Limits
-from symattn.language.spec import Equations
 from symattn.lifting import terms
 from symattn.lifting.fields import Apart, by_chance
-from symattn.lifting.held import SEEDS, Held, OfAttention, OfPrograms
+from symattn.lifting.held import OfAttention, OfPrograms
 from symattn.lifting.lift import asked_of, running
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.numerals import LOWEST
@@ -42,7 +40,7 @@ from symattn.lifting.taping import Taping, taped
 from symattn.sheets.worksheet import equations_of
 from symattn.verifying.calling import LIBRARIES, Answer, Call, Function, Given, Signature
 from symattn.verifying.inputs import sizes_of
-from symattn.verifying.own import Meant, Own, meant
+from symattn.verifying.own import meant
 from symattn.verifying.subject import Layout, Subject
 
 #: What a certificate at sizes calls itself.
@@ -81,7 +79,7 @@ KIND = Either(
     (
         {
             **_COMMON,
-            "attention": Either(({"variant": frozenset(NAMED)}, {"equations": str})),
+            "attention": str,
             "inputs": [(str, [int])],
             "layout": _LAYOUT,
             "returns": [str],
@@ -96,15 +94,14 @@ KIND = Either(
 
 
 def of_attention(held: OfAttention, target: Target, tape: Tape, is_partial: bool) -> Data:
-    """The certificate of a function; None for an attention that has no name and no equations."""
-    subject, attention = held.subject, _said(held.subject.spec)
-    if attention is None:
+    """The certificate of a function; None for an attention that a file says."""
+    subject, layout = held.subject, held.subject.layout
+    if not subject.source:
         return None
-    layout = subject.layout
     return {
         "certificate": AT_SIZES,
-        "attention": attention,
-        "sizes": [[name, size] for name, size in held.shown.items()],
+        "attention": subject.source,
+        "sizes": [[symbol.name, size] for symbol, size in held.used.items()],
         "inputs": [[name, [*shape]] for name, shape in held.shapes.items()],
         "partial": is_partial,
         "layout": [layout.lead, layout.heads, layout.weights],
@@ -152,32 +149,6 @@ def _tape_data(tape: Tape) -> Data:
     return {"operations": operations, "form": tape.answer.form, "parts": parts}
 
 
-def _said(spec: Meant) -> Data:
-    """An attention by its name, or by its equations; None where neither says it."""
-    if isinstance(spec, Own):
-        equations = spec.equations
-        named = [one.name for one in NAMED.values() if one.text and one.equations == equations]
-        return {"variant": named[0]} if named else _text_of(equations)
-    named = [one.name for one in NAMED.values() if not one.text and _is_of(one.spec, spec)]
-    return {"variant": named[0]} if named else None
-
-
-def _text_of(equations: Equations) -> Data:
-    """Equations by their text, if it says all."""
-    text = equations.text
-    return {"equations": text} if equations_of(text, "equations") == equations else None
-
-
-def _is_of(known: Attention, spec: Attention) -> bool:
-    """Whether an attention is a known one, where that may have any number of heads, of so many."""
-    for one in fields(spec):
-        own, its = getattr(known, one.name), getattr(spec, one.name)
-        is_open = one.name in ("heads", "kv_heads") and own in ("h", "g") and its is not None
-        if own != its and not is_open:
-            return False
-    return True
-
-
 # ---- read ------------------------------------------------------------------------------------
 
 
@@ -185,40 +156,29 @@ def _is_of(known: Attention, spec: Attention) -> bool:
 class Claim:
     """What a certificate says, as the checker reads it; `lines` say it to people."""
 
-    held: Held
+    held: OfAttention | OfPrograms
     tapes: tuple[Tape, ...]
     calls: tuple[Call, ...]
     sizes: Mapping[str, int]
     lines: tuple[str, ...]
     #: The matrices whose entries are true or false.
     booleans: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """A claim that holds, and why finite fields do not decide it, if so."""
-
-    claim: Claim
+    #: Why finite fields do not decide it, if so.
     undecided: str = ""
-
-    @property
-    def sizes(self) -> str:
-        """The sizes in a line: n = 3, d_k = 2."""
-        return ", ".join(f"{name} = {size}" for name, size in self.claim.sizes.items())
 
     @property
     def notes(self) -> Iterator[str]:
         """What is assumed, and what stands behind it."""
-        given = (x for tape in self.claim.tapes for _, *own in tape.operations for x in own)
+        given = (x for tape in self.tapes for _, *own in tape.operations for x in own)
         if any(isinstance(x, float) and x <= LOWEST for x in given):
             yield f"a number of at most {LOWEST:.0f} stands for −∞"
-        if self.claim.booleans:
+        if self.booleans:
             yield "of masks that leave each query a key"
         fields = f"not decided by finite fields: {self.undecided}"
         yield fields if self.undecided else "normal forms and two finite fields say so"
 
 
-def check(data: Data) -> Replayed:
+def check(data: Data) -> Claim:
     """What a certificate at sizes proves.
 
     Raises `Refused` where it proves nothing, `ReadError` for data that is too large.
@@ -227,7 +187,7 @@ def check(data: Data) -> Replayed:
     check_kind(data, KIND)
     try:
         claim = read(data)
-        return Replayed(claim, _replayed(claim, data["partial"]))
+        return replace(claim, undecided=_replayed(claim, data["partial"]))
     except (Refused, Spent):
         raise
     except SymattnError as error:
@@ -244,7 +204,7 @@ def _replayed(claim: Claim, said_partial: bool) -> str:
         is_partial = claim.held.hold(claim.tapes, terms)
     if is_partial is not said_partial:
         raise Refused("what it says about where both sides are defined is wrong")
-    for seed in SEEDS:
+    for seed in LIMITS.draws:
         with suppress(Undecided, ArithmeticError):
             if claim.held.differ(claim.tapes, seed):
                 raise Refused("random numbers show that the sides differ")
@@ -264,12 +224,12 @@ def read(data: Data) -> Claim:
 
 def _of_attention(data: Data) -> Claim:
     """A function, and an attention that is made anew from its name or its equations."""
-    (function,), said = data["functions"], data["attention"]
-    if "variant" in said:
-        spec, attention = meant(variant(said["variant"]).said), [f"{said['variant']} attention"]
+    (function,), source = data["functions"], data["attention"]
+    if source in NAMED:
+        spec, attention = meant(NAMED[source].said), [f"{source} attention"]
     else:
-        spec = meant(equations_of(said["equations"], "equations"))
-        attention = ["", *said["equations"].splitlines()]
+        spec = meant(equations_of(source, "equations"))
+        attention = ["these equations:", *source.splitlines()]
     parameters = tuple(Given(*each) for each in function["arguments"])
     given = tuple(one.meaning for one in parameters if one.matrix)
     layout = Layout(function["library"], *data["layout"])
@@ -280,8 +240,9 @@ def _of_attention(data: Data) -> Claim:
     )
     sizes = _sizes(data["sizes"])
     held = OfAttention(subject, sizes_of(subject.derivation(), spec, sizes))
-    if held.shown != sizes:
-        raise Refused(f"its sizes are not those of the attention: {', '.join(held.shown)}")
+    used = {symbol.name: size for symbol, size in held.used.items()}
+    if used != sizes:
+        raise Refused(f"its sizes are not those of the attention: {', '.join(used)}")
     shapes = [(name, tuple(shape)) for name, shape in data["inputs"]]
     if shapes != [*held.shapes.items()]:
         raise Refused(f"its inputs are not those of the attention: {held.shapes}")
@@ -291,7 +252,7 @@ def _of_attention(data: Data) -> Claim:
     steps = held.steps(tape)
     rest = len(tape.answer.parts) - len(steps)
     lines = [
-        f"{_called(function)} = {', '.join(steps)} of {attention[0] or 'these equations:'}",
+        f"{_called(function)} = {', '.join(steps)} of {attention[0]}",
         *(f"  {line}" for line in attention[1:]),
         f"  with {', '.join(_told(one) for one in parameters)}; "
         f"{layout.told(subject.has_heads, subject.has_weights)}",
@@ -389,6 +350,8 @@ def _tape(function: Data, ids: Mapping[str, Array], booleans: Sequence[str] = ()
             raise Refused("what is returned has another shape")
         parts.append([name, shape, [_operand(one, len(operations)) for one in flat]])
     form = function["form"]
+    if form == "array" and len(parts) != 1:
+        raise Refused("it returns one array, and several")
     return Tape({"operations": operations, "form": form, "parts": parts, "single": False})
 
 

@@ -22,7 +22,7 @@ from symattn.errors import SymattnError, quote
 from symattn.isolation import Limits, Run
 from symattn.lifting.certificate import function_data, of_programs
 from symattn.lifting.fields import decided
-from symattn.lifting.held import SEEDS, OfPrograms, parts
+from symattn.lifting.held import OfPrograms, parts
 from symattn.lifting.lift import asked_of, lift, running, shapes_of, square_of
 from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.numerals import TRIAL
@@ -402,21 +402,19 @@ def _held(pair: _Pair, sizes: Mapping[str, int], common: Proven) -> tuple[Proven
     And why it is known but for a chance. Raises `SymattnError` where it is not known.
     """
     held = OfPrograms(pair.shapes, sizes)
-    numbers = [held.drawn(seed) for seed in SEEDS]
+    numbers = [*map(held.drawn, LIMITS.draws)]
     tapes = [
         program.tape(program.call(held.ids), [*map(program.call, numbers)], LIMITS.taped)
         for program in _both(pair)
     ]
     operations = sum(len(tape.operations) for tape in tapes)
     unformed, is_partial = decided(partial(held.hold, tapes), operations)
-    found = replace(common, is_partial=is_partial)
-    if unformed:
-        return found, unformed
     functions = [
         function_data(program.target, program.call(held.ids), tape)
         for program, tape in zip(_both(pair), tapes, strict=True)
     ]
-    return replace(found, certificate=of_programs(held, functions, is_partial)), ""
+    certificate = None if unformed else of_programs(held, functions, is_partial)
+    return replace(common, is_partial=is_partial, certificate=certificate), unformed
 
 
 # ---- for all sizes ---------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import sympy
@@ -40,22 +40,6 @@ from symattn.verifying.calling import Answer, Call
 from symattn.verifying.inputs import Property, numbers_of
 from symattn.verifying.subject import Subject, shape_of_input
 
-#: Which draws of numbers a tape is held against.
-SEEDS = (7, 8)
-
-
-class Held(Protocol):
-    """Two sides at sizes, of which one at least is what a program recorded."""
-
-    def hold(self, tapes: Sequence[Tape], of: Kind) -> bool:
-        """Hold them against one another; whether one may be undefined where the other is not.
-
-        Raises `SymattnError` where they are not the same, or have no form.
-        """
-
-    def differ(self, tapes: Sequence[Tape], seed: int) -> bool:
-        """Whether random numbers show that they differ, in real arithmetic."""
-
 
 @dataclass(frozen=True)
 class OfAttention:
@@ -70,25 +54,24 @@ class OfAttention:
         return self.subject.derivation(self.sizes["h"], self.sizes["g"])
 
     @property
-    def shown(self) -> dict[str, int]:
+    def used(self) -> dict[sympy.Symbol, int]:
         """The sizes that the attention has."""
-        return {symbol.name: self.sizes[symbol.name] for symbol in self.derivation.size_symbols}
+        return {symbol: self.sizes[symbol.name] for symbol in self.derivation.size_symbols}
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """What is given, and its shape without a batch."""
-        used = {symbol: self.sizes[symbol.name] for symbol in self.derivation.size_symbols}
-        return {item.name: shape_of_input(item, used) for item in self.derivation.inputs}
+        return {item.name: shape_of_input(item, self.used) for item in self.derivation.inputs}
 
     @cached_property
     def ids(self) -> dict[str, Array]:
         """The name of each number that is given."""
-        return named(self._drawn(SEEDS[0]))
+        return named(self._drawn(LIMITS.draws[0]))
 
     @cached_property
     def evaluation(self) -> Evaluation:
         """The attention of some numbers, which has the shapes of all steps."""
-        return self._evaluated(SEEDS[0])
+        return self._evaluated(LIMITS.draws[0])
 
     @property
     def call_by_name(self) -> Call:
@@ -105,9 +88,11 @@ class OfAttention:
         return [self.evaluation.item(letter).name for letter in found]
 
     def hold(self, tapes: Sequence[Tape], of: Kind) -> bool:
-        """See `Held`."""
+        """Hold both against one another; whether one may be undefined where the other is not.
+
+        Raises `SymattnError` where they are not the same, or have no form.
+        """
         (tape,) = tapes
-        used = {symbol: self.sizes[symbol.name] for symbol in self.derivation.size_symbols}
         given = {
             item.letter: elementwise(
                 lambda one, named=of.truth if item.boolean else of.letter: named(int(one)),
@@ -120,7 +105,7 @@ class OfAttention:
             name = self.evaluation.item(letter).name
             formal = Formal(of)
             try:
-                true = Side(ending_with(self.derivation, name)).value(given, formal, used)
+                true = Side(ending_with(self.derivation, name)).value(given, formal, self.used)
             except NotImplementedError:  # a choice of keys, say, which is no formula
                 raise Unknown(f"a step before {name} has no form here") from None
             wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape)
@@ -130,7 +115,7 @@ class OfAttention:
         return is_partial
 
     def differ(self, tapes: Sequence[Tape], seed: int) -> bool:
-        """See `Held`."""
+        """Whether random numbers show that both differ, in real arithmetic."""
         (tape,) = tapes
         evaluation, numbers = self._evaluated(seed), self._drawn(seed)
         answer = in_real_numbers(tape, numbers_by_name(self.ids, numbers))
@@ -158,7 +143,7 @@ class OfPrograms:
     @property
     def ids(self) -> dict[str, Array]:
         """The name of each number that is given."""
-        return named(self.drawn(SEEDS[0]))
+        return named(self.drawn(LIMITS.draws[0]))
 
     def drawn(self, seed: int = 0, whole: bool = False) -> dict[str, Array]:
         """Numbers for what is given, of two decimals or small whole ones."""
@@ -170,7 +155,7 @@ class OfPrograms:
         }
 
     def hold(self, tapes: Sequence[Tape], of: Kind) -> bool:
-        """See `Held`."""
+        """As that of `OfAttention`."""
         one, other = tapes
         ones, others = one.formal(of), other.formal(of)
         for mine, its, which in parts(one.answer, other.answer):
@@ -182,7 +167,7 @@ class OfPrograms:
         )
 
     def differ(self, tapes: Sequence[Tape], seed: int) -> bool:
-        """See `Held`."""
+        """As that of `OfAttention`."""
         given = numbers_by_name(self.ids, self.drawn(seed))
         answers = [in_real_numbers(tape, given) for tape in tapes]
         return any(_are_apart(mine.numbers, its.numbers) for mine, its, _ in parts(*answers))

@@ -26,7 +26,7 @@ from symattn.errors import SymattnError
 from symattn.isolation import Limits
 from symattn.lifting.certificate import of_attention
 from symattn.lifting.fields import decided
-from symattn.lifting.held import SEEDS, OfAttention
+from symattn.lifting.held import OfAttention
 from symattn.lifting.lift import lift, running
 from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.precise import Program
@@ -194,7 +194,7 @@ def _proven(
             return replace(common, reason=f"its numbers differ, by rounding it may be: {error}")
     common = replace(common, agreed=found.agrees)
     try:
-        found_at, unformed = _at_sizes(program, subject, _sizes(subject, said), said, common)
+        found_at, unformed = _at_sizes(program, subject, _sizes(subject, said), common)
     except SymattnError as error:
         nearly = "; its numbers are near, as with constants that are kept in float32"
         return replace(common, reason=f"{error}{nearly if differs else ''}")
@@ -312,11 +312,7 @@ def _for_all(program: Program, subject: Subject) -> tuple[Equality | None, str]:
 
 
 def _at_sizes(
-    program: Program,
-    subject: Subject,
-    sizes: Mapping[str, int],
-    said: Collection[str],
-    common: Proven,
+    program: Program, subject: Subject, sizes: Mapping[str, int], common: Proven
 ) -> tuple[Proven, str]:
     """What is known at sizes, where every number that a function returns is what it should be.
 
@@ -326,7 +322,7 @@ def _at_sizes(
     try:
         return _at_these(program, subject, sizes, common)
     except Ended:
-        if "m" not in sizes or sizes["m"] == sizes["n"] or {"n", "m"} & {*said}:
+        if "m" not in sizes or sizes["m"] == sizes["n"] or {"n", "m"} & {*subject.sizes}:
             raise
         return _at_these(program, subject, {**sizes, "m": sizes["n"]}, common)
 
@@ -339,9 +335,12 @@ def _at_these(
     Raises `SymattnError` for what has no form, another one, or a tape that gives other numbers.
     """
     held = OfAttention(subject, sizes)
-    tape = program.tape(held.call_by_name, [held.call(seed) for seed in SEEDS], LIMITS.taped)
+    tape = program.tape(held.call_by_name, [*map(held.call, LIMITS.draws)], LIMITS.taped)
     unformed, is_partial = decided(partial(held.hold, (tape,)), len(tape.operations))
-    found = replace(common, sizes=held.shown, is_partial=is_partial)
-    if unformed:
-        return found, unformed
-    return replace(found, certificate=of_attention(held, program.target, tape, is_partial)), ""
+    found = replace(
+        common,
+        sizes={symbol.name: size for symbol, size in held.used.items()},
+        is_partial=is_partial,
+        certificate=None if unformed else of_attention(held, program.target, tape, is_partial),
+    )
+    return found, unformed

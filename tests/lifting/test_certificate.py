@@ -5,23 +5,27 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from symattn.algebra.forms import Refused
-from symattn.attention.variants import NAMED, variant
+from symattn.cli.attentions import attention_meant
+from symattn.errors import SymattnError
 from symattn.isolation import Limits
 from symattn.lifting import fields, tapes, terms
 from symattn.lifting.certificate import TAKES, check, why_other
 from symattn.lifting.comparing import prove_programs
+from symattn.lifting.limits import LIMITS
 from symattn.lifting.proving import prove_program
-from symattn.verifying.own import meant
 from symattn.verifying.subject import Wanted
 from tests import ROOT
 from tests.command import run
-from tests.fuzz.at_sizes import tried
+from tests.fuzz.at_sizes import CHANGED, PAIRS, tried
 from tests.lifting import attentions, partial
 
 FILE = ROOT / "tests" / "lifting" / "attentions.py"
@@ -29,9 +33,10 @@ FILE = ROOT / "tests" / "lifting" / "attentions.py"
 Made = dict[str, Any]
 
 
-def made(function: Callable[..., Any], attention: str = "scaled-dot-product") -> Made:
+def made(function: Callable[..., Any], attention: str = "scaled-dot-product", **sizes: int) -> Made:
     """The certificate of a function, as it is read from a file."""
-    found = prove_program(function, Wanted(meant(variant(attention).said)))
+    wanted = Wanted(attention_meant(attention), source=attention)
+    found = prove_program(function, wanted, sizes)
     data: Made = json.loads(json.dumps(found.certificate))
     return data
 
@@ -46,6 +51,18 @@ def own(online: Made) -> Made:
     return copy.deepcopy(online)
 
 
+#: Two functions that are the same, though not if the larger of two numbers may be any.
+SQUARE = dict.fromkeys("QK", ("n", "n"))
+
+
+def either_way(Q: Any, K: Any) -> Any:
+    return np.maximum(Q, K) + np.minimum(Q, K)
+
+
+def one_way(Q: Any, K: Any) -> Any:
+    return Q + K
+
+
 def operations(data: Made) -> list[str]:
     found: list[str] = data["functions"][0]["operations"]
     return found
@@ -54,24 +71,24 @@ def operations(data: Made) -> list[str]:
 def test_an_honest_one_is_accepted_and_says_what_it_is_about(online: Made) -> None:
     found = check(online)
     assert found.undecided == ""
-    assert found.claim.lines == (
+    assert found.lines == (
         "206 operations recorded of online(Q, K, V) = output of scaled-dot-product attention",
         "  with Q = Q, K = K, V = V; numpy, no batch",
     )
-    assert found.sizes == "n = 3, d_k = 2, m = 4, d_v = 3"
+    assert found.sizes == {"n": 3, "d_k": 2, "m": 4, "d_v": 3}
 
 
 def test_what_stands_behind_it_is_said(online: Made) -> None:
     assert [*check(online).notes] == ["normal forms and two finite fields say so"]
-    found = check(made(attentions.causal_negative_number, "causal"))
+    found = check(made(attentions.causal_negative_number, "causal", n=2, d_k=2, d_v=1))
     assert next(iter(found.notes)) == "a number of at most -10000 stands for −∞"
-    by_cases = made(partial.by_a_root)
-    assert "not decided by finite fields" in [*check(by_cases).notes][-1]
+    found = check(prove_programs(either_way, one_way, SQUARE, {"n": 2}).certificate)
+    assert "not decided by finite fields" in [*found.notes][-1]
 
 
 def test_two_functions_have_one() -> None:
     found = prove_programs(attentions.online, attentions.row_by_row).certificate
-    lines = check(found).claim.lines
+    lines = check(found).lines
     assert lines[0].endswith("recorded of row_by_row(Q, K, V)")
     assert lines[-1] == "  Q: n × d_k, K: m × d_k, V: m × d_v"
     found["functions"][1]["parts"][0][2].reverse()
@@ -81,15 +98,15 @@ def test_two_functions_have_one() -> None:
 
 def test_the_attention_is_made_anew_and_not_believed(own: Made) -> None:
     for name in ("dot-product", "off-by-one", "unfolded"):
-        own["attention"] = {"variant": name}
+        own["attention"] = name
         if name == "unfolded":
-            assert check(own).claim.lines[0].endswith("output of unfolded attention")
+            assert check(own).lines[0].endswith("output of unfolded attention")
         else:
             with pytest.raises(Refused, match="an entry of output has another form"):
                 check(own)
-    own["attention"] = {"equations": "softmax(Q K^T / sqrt(d_k)) V"}
-    assert check(own).claim.lines[1] == "  softmax(Q K^T / sqrt(d_k)) V"
-    own["attention"] = {"equations": "softmax(K Q^T) V"}
+    own["attention"] = "softmax(Q K^T / sqrt(d_k)) V"
+    assert check(own).lines[1] == "  softmax(Q K^T / sqrt(d_k)) V"
+    own["attention"] = "softmax(K Q^T) V"
     with pytest.raises(Refused):
         check(own)
 
@@ -177,7 +194,7 @@ def test_numbers_find_out_normal_forms_that_take_all_to_be_the_same(
 
 def test_fields_find_them_out_without_these(own: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terms, "same", lambda one, other: True)
-    monkeypatch.setattr("symattn.lifting.certificate.SEEDS", ())
+    monkeypatch.setattr("symattn.lifting.certificate.LIMITS", replace(LIMITS, draws=()))
     texts = operations(own)
     own["functions"][0]["operations"] = [text.replace("max(", "add(") for text in texts]
     check(own)  # what is subtracted from all scores of a row is any number
@@ -185,34 +202,25 @@ def test_fields_find_them_out_without_these(own: Made, monkeypatch: pytest.Monke
         check(_wrong(own))
 
 
-def test_fields_that_take_comparisons_for_any_number_refute_nothing() -> None:
-    def absolute(Q: Any, K: Any, V: Any) -> Any:
-        return abs(Q) + abs(K) + abs(V)
-
-    def larger(Q: Any, K: Any, V: Any) -> Any:
-        return abs(-Q) + abs(K) + abs(V) * 1.0
-
-    found = prove_programs(absolute, larger, dict.fromkeys("QKV", ("n", "n")), {"n": 2})
-    assert check(found.certificate).claim.sizes == {"n": 2}
-
-
 def test_an_operation_has_one_count_of_numbers() -> None:
     assert {*TAKES} == {"letter", "truth", *tapes._FLOATS} == {"letter", "truth", *tapes._BALLS}
 
 
-def test_only_what_is_made_of_letters_is_apart() -> None:
-    def hold(of: Any) -> bool:
-        tapes.hold_same(of, *made(of), "it")
+def test_only_what_is_made_of_what_is_given_is_apart() -> None:
+    def letters(of: Any) -> bool:
+        tapes.hold_same(of, np.array([of.letter(1)]), np.array([of.letter(2)]), "it")
         return False
 
-    import numpy as np
-
-    def made(of: Any) -> tuple[Any, Any]:
-        one, other = np.array([of.letter(1)]), np.array([of.letter(2)])
-        return one, other
+    def roots(of: Any) -> bool:
+        root = of.letter(1).power(Fraction(1, 2))
+        tapes.hold_same(of, np.array([root * root]), np.array([of.letter(1)]), "it")
+        return False
 
     with pytest.raises(fields.Apart):
-        fields.by_chance(hold)
+        fields.by_chance(letters)
+    with pytest.raises(SymattnError) as found:
+        fields.by_chance(roots)
+    assert not isinstance(found.value, fields.Apart)
 
 
 # ---- with the function at hand ---------------------------------------------------------------
@@ -227,13 +235,6 @@ def test_a_function_is_recorded_again(online: Made) -> None:
     named["functions"][0]["name"] = "row_by_row"
     why = why_other(named, [attentions.row_by_row], Limits())
     assert why == "row_by_row does other operations, or returns others"
-
-
-def test_every_variant_is_known_again() -> None:
-    from symattn.lifting.certificate import _said
-
-    for name in ("causal", "multi-head", "grouped-query", "gemma", "differential"):
-        assert _said(meant(NAMED[name].said)) == {"variant": name}
 
 
 def test_it_is_written_and_replayed_on_the_command_line(tmp_path: Path) -> None:
@@ -257,7 +258,7 @@ def test_it_is_written_and_replayed_on_the_command_line(tmp_path: Path) -> None:
 
 
 def test_no_changed_certificate_is_accepted_that_says_something_false() -> None:
-    found, false = tried(60, 5)
+    found, false = tried(60, 5, CHANGED[:1], PAIRS[:1])
     assert false == []
     said = {said for _, said in found}
     assert {"refused", "accepted, true"} <= said
