@@ -13,6 +13,7 @@ from symattn.cli.formats import Output
 from symattn.cli.limits import MEMORY, asked_limits
 from symattn.cli.screen import complain, debug_asked, print_lines
 from symattn.errors import ReadError, SymattnError, quote
+from symattn.printable import printable
 from symattn.status import Status, worst
 
 if TYPE_CHECKING:
@@ -177,8 +178,8 @@ def _at_sizes(data: Data, name: str, rocq: bool) -> Checked:
     where += ", where both sides are defined" * data["partial"]
     again = f"symattn prove {' '.join(functions)} --check {name}"
     believed = f"that {' and '.join(functions)} did so is believed; {again} records it again"
-    notes = (*claim.notes, believed)
-    return Checked(claim.lines, where, without=_AT_SIZES * rocq, notes=notes)
+    notes = (*claim.notes, printable(believed))
+    return Checked([*map(printable, claim.lines)], where, without=_AT_SIZES * rocq, notes=notes)
 
 
 def _again(one: Checked, data: Data, targets: Sequence[str]) -> Checked:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +22,6 @@ from typing import Any
 
 from symattn.algebra.forms import Refused
 from symattn.algebra.kinds import Data, Either, Kind, check_kind, check_limits
-from symattn.arithmetic.base import Array
 from symattn.attention.variants import NAMED
 from symattn.budget import Spent, within
 from symattn.claims.computed import Computed
@@ -122,31 +121,30 @@ def of_programs(held: OfPrograms, functions: Sequence[Data], is_partial: bool) -
 
 
 def function_data(target: Target, call: Call, tape: Tape) -> Data:
-    """A function, the text that it is of, how it is called, and what it then does."""
+    """A function, the text that it is of, how it is called, and what it then does.
+
+    ``mul(3, 17)`` is the product of what stands at two places; what is returned is told by places.
+    """
     name, digest = getattr(target, "__name__", "the function"), ""
     if isinstance(target, str):
         file, _, own = target.rpartition(":")
         name = f"{Path(file).name}:{own}"
         if Path(file).is_file():
             digest = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    parts = []
+    for part, places in tape.answer.parts:
+        assert isinstance(places, Computed)
+        flat = [str(tape.returned[int(place)]) for place in places.numbers.flat]
+        parts.append([part, [*places.numbers.shape], flat])
     return {
         "name": name,
         "sha256": digest,
         "library": call.library,
         "arguments": [[one.name, one.kind, one.meaning, one.by_position] for one in call.given],
-        **_tape_data(tape),
+        "operations": [f"{one}({', '.join(map(str, given))})" for one, *given in tape.operations],
+        "form": tape.answer.form,
+        "parts": parts,
     }
-
-
-def _tape_data(tape: Tape) -> Data:
-    """What was recorded, as texts: ``mul(3, 17)`` is the product of what stands at two places."""
-    parts = []
-    for name, places in tape.answer.parts:
-        assert isinstance(places, Computed)
-        flat = [str(tape.returned[int(place)]) for place in places.numbers.flat]
-        parts.append([name, [*places.numbers.shape], flat])
-    operations = [f"{name}({', '.join(map(str, given))})" for name, *given in tape.operations]
-    return {"operations": operations, "form": tape.answer.form, "parts": parts}
 
 
 # ---- read ------------------------------------------------------------------------------------
@@ -246,9 +244,8 @@ def _of_attention(data: Data) -> Claim:
     shapes = [(name, tuple(shape)) for name, shape in data["inputs"]]
     if shapes != [*held.shapes.items()]:
         raise Refused(f"its inputs are not those of the attention: {held.shapes}")
-    _check_count(held.shapes.values(), function)
     booleans = tuple(item.name for item in held.derivation.inputs if item.boolean)
-    tape = _tape(function, held.ids, booleans)
+    tape = _tape(function, shapes, booleans)
     steps = held.steps(tape)
     rest = len(tape.answer.parts) - len(steps)
     lines = [
@@ -268,16 +265,17 @@ def _of_programs(data: Data) -> Claim:
     if len(shapes) < len(data["inputs"]) or named != {*sizes}:
         raise Refused("inputs stand twice, or the sizes are others than those of the inputs")
     held = OfPrograms(shapes, sizes)
-    whole = [[sizes.get(size) or int(size) for size in shape] for shape in shapes.values()]
+    whole = [
+        (name, [sizes.get(size) or int(size) for size in shape]) for name, shape in shapes.items()
+    ]
     tapes, calls = [], []
     for function in data["functions"]:
-        _check_count(whole, function)
+        tapes.append(_tape(function, whole))
         arguments = [Given(*each) for each in function["arguments"]]
         given = tuple(replace(one, value=held.ids[one.meaning]) for one in arguments)
         if sorted(one.matrix for one in given) != sorted(shapes):
             raise Refused("a function is not given each of the inputs once")
         calls.append(Call(given, function["library"], "float64"))
-        tapes.append(_tape(function, held.ids))
     lines = [" = ".join(map(_called, data["functions"]))]
     lines += [
         f"  with {', '.join(f'{one} = {name}' for one, _, name, _ in function['arguments'])}"
@@ -293,12 +291,6 @@ def _sizes(pairs: Sequence[tuple[str, int]]) -> dict[str, int]:
     if len(sizes) < len(pairs) or 0 in sizes.values():
         raise Refused("a size is 0, or is given twice")
     return sizes
-
-
-def _check_count(shapes: Iterable[Sequence[int]], function: Data) -> None:
-    """Raise `Refused` where more numbers are given than a function can have recorded."""
-    if sum(map(prod, shapes)) > len(function["operations"]):
-        raise Refused("more is given to it than it has recorded")
 
 
 def _called(function: Data) -> str:
@@ -321,16 +313,22 @@ def _uncalled(call: Call) -> Answer:
 # ---- tapes -----------------------------------------------------------------------------------
 
 
-def _tape(function: Data, ids: Mapping[str, Array], booleans: Sequence[str] = ()) -> Tape:
-    """What a function recorded, of which each number stands before what is made of it."""
+def _tape(
+    function: Data, shapes: Sequence[tuple[str, Sequence[int]]], booleans: Sequence[str] = ()
+) -> Tape:
+    """What a function recorded, of which each number stands before what is made of it.
+
+    Whatever is given is recorded, its numbers being named from 0 on, row by row.
+    """
     names = [name for name, *_ in function["arguments"]]
     if len({*names}) < len(names):
         raise Refused("an argument stands twice")
-    asked = {
-        f"{'truth' if matrix in booleans else 'letter'}({int(name)})"
-        for matrix in ids
-        for name in ids[matrix].flat
-    }
+    asked: set[str] = set()
+    for name, shape in shapes:
+        kind, end = "truth" if name in booleans else "letter", len(asked) + prod(shape)
+        if end > len(function["operations"]):
+            raise Refused("more is given to it than it has recorded")
+        asked.update(f"{kind}({k})" for k in range(len(asked), end))
     if asked != {text for text in function["operations"] if text.startswith(("letter", "truth"))}:
         raise Refused("what it has recorded is not given all that the inputs are")
     operations: list[list[Any]] = []

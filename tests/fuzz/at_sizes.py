@@ -487,7 +487,7 @@ def _attention(made: Made, old: Made, seed: int, least: float) -> list[Any]:
         ]
         drawn[name], place = np.reshape(flat, shape), place + len(flat)
     evaluation = derivation.evaluate(**drawn)
-    names = made["returns"] or [derivation.names[-1]]
+    names = [name or derivation.names[-1] for name in made["returns"] or [""]]
     found = [evaluation.array(evaluation[name].step.letter) for name in names]
     with mpmath.workdps(15):
         return [mpmath.mpf(float(x)) for array in found for x in np.asarray(array).flat]

@@ -262,3 +262,9 @@ def test_no_changed_certificate_is_accepted_that_says_something_false() -> None:
     assert false == []
     said = {said for _, said in found}
     assert {"refused", "accepted, true"} <= said
+
+
+def test_one_that_was_written_before_is_still_accepted() -> None:
+    file = ROOT / "tests" / "stable" / "at_sizes.json"
+    assert check(json.loads(file.read_text(encoding="utf-8"))).undecided == ""
+    assert run("prove", f"{FILE}:online", "--check", str(file)).exit_code == 0
