@@ -198,8 +198,11 @@ def check(data: Data) -> Claim:
 
 def _replayed(claim: Claim, said_partial: bool) -> str:
     """Hold both sides against one another; why finite fields have no say. Raises `Refused`."""
-    with within(LIMITS.work):
-        is_partial = claim.held.hold(claim.tapes, terms)
+    try:
+        with within(LIMITS.work):
+            is_partial = claim.held.hold(claim.tapes, terms)
+    except Spent:
+        raise Spent(f"not replayed: normal forms take more than {LIMITS.work:,} steps") from None
     if is_partial is not said_partial:
         raise Refused("what it says about where both sides are defined is wrong")
     for seed in LIMITS.draws:

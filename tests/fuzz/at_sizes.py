@@ -521,7 +521,7 @@ def tried(
     draw, found, false = random.Random(seed), Counter[tuple[str, str]](), list[str]()
     honest = certified(changed, pairs)
     others = [made for made, _ in honest]
-    while sum(found.values()) < count:
+    while sum(found.values()) < count:  # with what is tried at hand
         old, functions = draw.choice(honest)
         made, mutation = copy.deepcopy(old), draw.choice(MUTATIONS)
         try:
