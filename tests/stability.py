@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import inspect
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -138,6 +139,7 @@ JSON = (
     "prove shift",
     "prove 'softmax(2 S) = softmax(S)'",
     "prove self causal",
+    "prove tests/lifting/attentions.py:online scaled-dot-product",
     "jacobian",
     "ladder scaled",
     "variants",
@@ -147,7 +149,8 @@ JSON = (
 def json_keys() -> Iterator[str]:
     """Every key of what a command writes as JSON, with its kind; ``[]`` is any item of a list."""
     for words in JSON:
-        arguments = shlex.split(words.replace("examples/", f"{ROOT}/examples/"))
+        files = re.sub(r"(examples|tests)/", rf"{ROOT}/\1/", words)
+        arguments = shlex.split(files)
         ran = run(*arguments, "--format", "json")
         name = words.partition(" ")[0]
         yield from sorted({f"{name} {path}" for path in _paths(json.loads(ran.stdout))})

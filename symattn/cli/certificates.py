@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from symattn.cli.formats import Output
-from symattn.cli.limits import MEMORY
+from symattn.cli.limits import MEMORY, asked_limits
 from symattn.cli.screen import complain, debug_asked, print_lines
-from symattn.errors import ReadError, quote
+from symattn.errors import ReadError, SymattnError, quote
+from symattn.printable import printable
 from symattn.status import Status, worst
 
 if TYPE_CHECKING:
@@ -20,20 +21,23 @@ if TYPE_CHECKING:
     from symattn.algebra.kinds import Data
     from symattn.writing import Destination
 
+#: Why there is no theorem of what is proven at sizes.
+_AT_SIZES = "what is proven at sizes alone has no theorem"
+
 #: Seconds that the certificates of one file may take, if nothing else is said.
 SECONDS = 60.0
 
 
-def write_certificate(answer: Equality, destination: Destination) -> None:
+def write_certificate(certificate: Data, summary: str, destination: Destination) -> None:
     """The certificate as JSON; a line on standard error where there is none, or it is too large."""
     from symattn.algebra.kinds import storable
 
-    if answer.certified and storable(answer.certificate) is None:
+    if certificate is None:
+        click.echo(f"no certificate is written: {summary}", err=True)
+    elif storable(certificate) is None:
         click.echo("no certificate is written: it is too large to be read again", err=True)
-    elif answer.certificate is None:
-        click.echo(f"no certificate is written: {answer.summary}", err=True)
     else:
-        Output("json", None, destination).put_data(answer.certificate)
+        Output("json", None, destination).put_data(certificate)
 
 
 def write_theorem(answer: Equality, name: str, out: Output) -> Status:
@@ -55,14 +59,18 @@ def write_theorem(answer: Equality, name: str, out: Output) -> Status:
 
 @dataclass(frozen=True)
 class Checked:
-    """The statement of a certificate, where it holds, why it is refused; its theorem or why not."""
+    """The statement of a certificate, where it holds, why it is refused; its theorem or why not.
+
+    `notes` say what else stands behind it, or does not.
+    """
 
     lines: Sequence[str]
-    where: str = ""
+    where: str = "for all sizes"
     refused: str = ""
     theorem: str = ""
     without: str = ""
     verdict: str = "equal"
+    notes: Sequence[str] = ()
 
     def told(self, stands: str, why: str) -> Iterator[tuple[str, str]]:
         """The lines about it: what stands behind it, and why nothing more does."""
@@ -70,16 +78,20 @@ class Checked:
             yield "bad", f"refused: {self.refused}"
             return
         yield from (("formula", f"   {line}") for line in self.lines)
-        yield "good", f"   {stands}: {self.verdict} (for all sizes{self.where})"
+        yield "good", f"   {stands}: {self.verdict} ({self.where})"
+        yield from (("note", f"   {note}") for note in self.notes)
         if why:
             yield "note", f"   not accepted by Rocq: {why}"
 
 
-def check_certificates(name: str, seconds: float | None, rocq: bool = False) -> Status:
+def check_certificates(
+    name: str, seconds: float | None, rocq: bool = False, targets: Sequence[str] = ()
+) -> Status:
     """Replay the certificates of a file, in a process that is stopped when time is up.
 
     Prints the statement and what stands behind each: it was found, replayed, or accepted by Rocq,
-    which is asked where that is wanted. Raises `SymattnError` for no such file.
+    which is asked where that is wanted. Functions, the `targets`, are recorded again, to do
+    what a certificate says. Raises `SymattnError` for no such file.
     """
     from symattn.algebra.rocq.asking import asked
     from symattn.doors import Failure
@@ -93,6 +105,9 @@ def check_certificates(name: str, seconds: float | None, rocq: bool = False) -> 
     if isinstance(found, Failure):
         complain(found.line)
         return found.status
+    if targets:
+        pairs = zip(found, certificates, strict=True)
+        found = [one if one.refused else _again(one, data, targets) for one, data in pairs]
     answers = iter(asked([one.theorem for one in found if one.theorem], most))
     lines: list[tuple[str, str]] = []
     statuses = [Status.WRONG if one.refused else Status.AGREES for one in found]
@@ -109,39 +124,74 @@ def check_certificates(name: str, seconds: float | None, rocq: bool = False) -> 
 
 def _replayed(file: tuple[str, list[Data], bool]) -> list[Checked]:
     """What the checker says of a file's certificates, and their theorems where Rocq is asked."""
+    from symattn.algebra.forms import Refused
+    from symattn.lifting.certificate import AT_SIZES
+
+    name, certificates, rocq = file
+    found: list[Checked] = []
+    for data in certificates:
+        kind = data.get("certificate") if isinstance(data, dict) else None
+        try:
+            one = _at_sizes(data, name, rocq) if kind == AT_SIZES else _for_all(data, rocq)
+        except Refused as refusal:
+            one = Checked([], refused=str(refusal))
+        except ReadError as error:
+            raise ReadError(f"--check {quote(name)}: {error}") from None
+        found.append(one)
+    return found
+
+
+def _for_all(data: Data, rocq: bool) -> Checked:
+    """What the checker says of a certificate for all sizes. Raises `Refused`."""
     from symattn.algebra.bounds import INEQUALITY
     from symattn.algebra.bounds import check as check_bounds
     from symattn.algebra.certificate import check
     from symattn.algebra.forms import Refused
     from symattn.algebra.rocq.files import exported
 
-    name, certificates, rocq = file
-    found: list[Checked] = []
-    for data in certificates:
-        bounds = isinstance(data, dict) and data.get("certificate") == INEQUALITY
+    bounds = isinstance(data, dict) and data.get("certificate") == INEQUALITY
+    claims = check_bounds(data) if bounds else [check(data)]
+    where = f"for all sizes{', where both sides are defined' * data['partial']}"
+    said = data["links"] if bounds else [data]
+    lines = [
+        line
+        for claim, one in zip(claims, said, strict=True)
+        for line in claim.lines(one["statement"], "≤" if bounds else "=")
+    ]
+    theorem, without = "", ""
+    if rocq:
         try:
-            claims = check_bounds(data) if bounds else [check(data)]
+            theorem = exported(data)
         except Refused as refusal:
-            found.append(Checked([], refused=str(refusal)))
-            continue
-        except ReadError as error:
-            raise ReadError(f"--check {quote(name)}: {error}") from None
-        where = ", where both sides are defined" if data["partial"] else ""
-        said = data["links"] if bounds else [data]
-        lines = [
-            line
-            for claim, one in zip(claims, said, strict=True)
-            for line in claim.lines(one["statement"], "≤" if bounds else "=")
-        ]
-        theorem, without = "", ""
-        if rocq:
-            try:
-                theorem = exported(data)
-            except Refused as refusal:
-                without = str(refusal)
-        verdict = "proven" if bounds else "equal"
-        found.append(Checked(lines, where, "", theorem, without, verdict))
-    return found
+            without = str(refusal)
+    return Checked(lines, where, "", theorem, without, "proven" if bounds else "equal")
+
+
+def _at_sizes(data: Data, name: str, rocq: bool) -> Checked:
+    """What the checker says of a certificate at sizes. Raises `Refused`."""
+    from symattn.lifting.certificate import check
+
+    claim = check(data)
+    functions = [one["name"] for one in data["functions"]]
+    sizes = ", ".join(f"{size} = {number}" for size, number in claim.sizes.items())
+    where = f"for all inputs at {sizes}, in real arithmetic"
+    where += ", where both sides are defined" * data["partial"]
+    again = f"symattn prove {' '.join(functions)} --check {name}"
+    believed = f"that {' and '.join(functions)} did so is believed; {again} records it again"
+    notes = (*claim.notes, printable(believed))
+    return Checked([*map(printable, claim.lines)], where, without=_AT_SIZES * rocq, notes=notes)
+
+
+def _again(one: Checked, data: Data, targets: Sequence[str]) -> Checked:
+    """The same where functions do what a certificate says when they are recorded once more."""
+    from symattn.lifting.certificate import AT_SIZES, why_other
+    from symattn.lifting.limits import PROVEN
+
+    if data["certificate"] != AT_SIZES:
+        raise SymattnError("--check: a certificate for all sizes is about no function; give none")
+    why = why_other(data, targets, asked_limits(PROVEN))
+    seen = f"{' and '.join(targets)}: recorded again, with the same operations"
+    return replace(one, refused=why, notes=(*one.notes[:-1], seen))
 
 
 def bounded(name: str, most: int, option: str) -> bytes:

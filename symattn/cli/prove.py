@@ -123,7 +123,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     "--certificate",
     metavar="FILE",
     shell_complete=completes.files,
-    help="Write the steps of a proof for all sizes to this file.",
+    help="Write the steps of a proof, or of a function what it does at sizes, to this file.",
 )
 @click.option(
     "--with",
@@ -135,7 +135,8 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     "--check",
     metavar="FILE",
     shell_complete=completes.files,
-    help="Replay the certificates in this file; with --format rocq also ask Rocq.",
+    help="Replay the certificates in this file; with --format rocq also ask Rocq. Functions before "
+    "it are recorded again.",
 )
 @click.option("--grammar", is_flag=True, help="Show what an equation may contain.")
 def prove(**options: Any) -> Status:
@@ -157,9 +158,14 @@ def prove(**options: Any) -> Status:
     if asked.width is not None:
         check_width(out.form, out.flavor)
     if asked.check is not None:
-        if asked.name is not None or asked.everything or asked.certificate or asked.facts:
-            raise SymattnError("--check: takes nothing but a file; the statement is in it")
-        return check_certificates(asked.check, asked_seconds(), out.form == "rocq")
+        targets = [one for one in (asked.name, asked.other) if one is not None]
+        other = asked.everything or asked.certificate or asked.facts
+        if other or not all(map(is_program, targets)):
+            raise SymattnError(
+                "--check: takes nothing but a file, and the functions that it is about; the "
+                "statement is in it"
+            )
+        return check_certificates(asked.check, asked_seconds(), out.form == "rocq", targets)
     if asked.grammar:
         from symattn.cli.grammar import grammar_document
 
@@ -235,14 +241,15 @@ def _of_program(asked: Request) -> Status:
         out.put_data(proven_data(found))
     elif out.form != "rocq":
         out.put([proven_document(found, out.brief)])
-    if found.equality is not None:
-        if steps is not None:
-            write_certificate(found.equality, steps)
-        if out.form == "rocq":
+    if steps is not None:
+        of_file = found.verdict.startswith("equal at") and found.certificate is None
+        why = f"{asked.other} is a file; say a variant or equations" if of_file else found.summary
+        write_certificate(found.certificate, why, steps)
+    if out.form == "rocq":
+        if found.equality is not None:
             return write_theorem(found.equality, found.name, out)
-    elif steps is not None or out.form == "rocq":
         said = f"{found.summary}; all sizes are not proven"
-        click.echo(f"nothing is written: {said}", err=True)
+        click.echo(f"no theorem of Rocq is written: {said}", err=True)
     return found.status
 
 
@@ -256,7 +263,9 @@ def _one_program(asked: Request) -> Proven:
     assert asked.name is not None
     assert asked.other is not None
     attention = f"{asked.other} attention"
-    wanted = Wanted(attention_meant(asked.other), asked.mapped, attention=attention)
+    source = "" if reads_file(asked.other) else asked.other
+    meant = attention_meant(asked.other)
+    wanted = Wanted(meant, asked.mapped, attention=attention, source=source)
     sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
     return prove_program(asked.name, wanted, sizes, asked_limits(PROVEN))
 
@@ -312,7 +321,8 @@ def _proven(asked: Request) -> Status:
         else:
             _show(proofs, asked)
     if steps is not None:
-        write_certificate(proofs[0].equality, steps)
+        answer = proofs[0].equality
+        write_certificate(answer.certificate, answer.summary, steps)
     return worst(map(status_of, proofs)) if written is None else written
 
 

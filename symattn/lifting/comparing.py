@@ -20,18 +20,18 @@ import numpy as np
 from symattn.algebra.equality import Equality, equal
 from symattn.arithmetic.base import Array
 from symattn.budget import Spent
-from symattn.claims.computed import Computed
 from symattn.errors import SymattnError, quote
 from symattn.isolation import Limits, Run
-from symattn.lifting import terms
+from symattn.lifting.certificate import function_data, of_programs
 from symattn.lifting.fields import decided
+from symattn.lifting.held import OfPrograms, parts
 from symattn.lifting.lift import asked_of, lift, running, shapes_of, square_of
 from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.numerals import TRIAL
 from symattn.lifting.precise import Program, apart, is_steady, numbers_of
 from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven
 from symattn.lifting.recording import Target, arguments, parameters
-from symattn.lifting.tapes import Kind, hold_same, may_be_undefined, named, near
+from symattn.lifting.tapes import near
 from symattn.lifting.taping import taped
 from symattn.lifting.trials import IN_SINGLE
 from symattn.verifying.calling import Answer, Call, Given, here
@@ -99,12 +99,7 @@ class _Pair:
         self, sizes: Mapping[str, int], seed: int = 0, whole: bool = False
     ) -> dict[str, Array]:
         """Numbers for what is given, of two decimals or small whole ones."""
-        draw = np.random.default_rng(seed)
-        drawn = partial(draw.integers, -2, 3) if whole else draw.normal
-        return {
-            name: drawn(size=[sizes.get(x) or int(x) for x in shape]).astype(float).round(2)
-            for name, shape in self.shapes.items()
-        }
+        return OfPrograms(self.shapes, sizes).drawn(seed, whole)
 
     def answers(
         self, numbers: Mapping[str, Array], dtype: str = "float64"
@@ -177,15 +172,19 @@ def _formed(pair: _Pair, small: Mapping[str, int], common: Proven, tried: _Tried
     """What the forms of their entries show of two functions, and their equations."""
     common = replace(common, agreed=not tried.rounds)
     try:
-        unformed, is_partial = _held(pair, small)
+        common, unformed = _held(pair, small, common)
     except SymattnError as error:
         return replace(common, reason=str(error))
-    common = replace(common, is_partial=is_partial)
     rounded = ROUNDED if tried.rounds else ""
     equality, limited = _for_all(pair, pair.drawn(small)) if tried.everywhere else (None, "")
     if equality is not None:
         if not limited:
-            return replace(common, verdict="equal for all sizes", equality=equality)
+            return replace(
+                common,
+                verdict="equal for all sizes",
+                equality=equality,
+                certificate=equality.certificate,
+            )
         rounded = limited
     common = replace(common, sizes=small, reason=rounded)
     return common.at_sizes({*pair.said}, unformed)
@@ -285,13 +284,13 @@ def _is_same_in_single(pair: _Pair, given: Mapping[str, Array]) -> bool:
     """Whether two programs are much further from one another than each from itself in float32."""
     try:
         answers, singles = pair.answers(given), pair.answers(given, "float32")
-        parts, single = [*_parts(*answers)], [*_parts(*singles)]
+        double, single = [*parts(*answers)], [*parts(*singles)]
     except SymattnError:
         return False
     return any(
         is_steady(mine.numbers - its.numbers, mine, one)
         and is_steady(mine.numbers - its.numbers, its, other)
-        for (mine, its, _), (one, other, _) in zip(parts, single, strict=True)
+        for (mine, its, _), (one, other, _) in zip(double, single, strict=True)
     )
 
 
@@ -451,7 +450,7 @@ def _difference(
     With `off`, where they differ at all, each number being `off` so much. What is not finite may be
     so by rounding alone, and tells nothing.
     """
-    for place, (mine, its, which) in enumerate(_parts(one, other)):
+    for place, (mine, its, which) in enumerate(parts(one, other)):
         if mine.numbers.shape != its.numbers.shape:
             shapes = [" × ".join(map(str, x.numbers.shape)) or "a number" for x in (mine, its)]
             return Difference(
@@ -484,43 +483,28 @@ def _apart_in_digits(one: float, other: float) -> tuple[str, str]:
     return said
 
 
-def _parts(one: Answer, other: Answer) -> Iterator[tuple[Computed, Computed, str]]:
-    """The parts of two answers. Raises `SymattnError` where they are not of the same kind."""
-    if (one.form, [x for x, _ in one.parts]) != (other.form, [x for x, _ in other.parts]):
-        raise SymattnError("they return other things, as a tuple and an array; let both return one")
-    for place, ((name, mine), (_, its)) in enumerate(zip(one.parts, other.parts, strict=True)):
-        assert isinstance(mine, Computed)
-        assert isinstance(its, Computed)
-        yield mine, its, f" of {name or f'part {place + 1}'}" if len(one.parts) > 1 else ""
-
-
 # ---- entries ---------------------------------------------------------------------------------
 
 
-def _held(pair: _Pair, sizes: Mapping[str, int]) -> tuple[str, bool]:
-    """Whether each entry of both results is the same at these sizes, as `decided` says it.
+def _held(pair: _Pair, sizes: Mapping[str, int], common: Proven) -> tuple[Proven, str]:
+    """What is known where each entry of both results is the same at these sizes.
 
-    And whether one may be undefined where the other is not. Raises `SymattnError` where it is not
-    known whether they are the same.
+    And why it is known but for a chance. Raises `SymattnError` where it is not known.
     """
-    drawn = [pair.drawn(sizes, seed) for seed in (7, 8)]
-    ids = named(drawn[0])
-    one, other = (
-        program.tape(program.call(ids), [program.call(numbers) for numbers in drawn], LIMITS.taped)
+    held = OfPrograms(pair.shapes, sizes)
+    numbers = [*map(held.drawn, LIMITS.draws)]
+    tapes = [
+        program.tape(program.call(held.ids), [*map(program.call, numbers)], LIMITS.taped)
         for program in _both(pair)
-    )
-
-    def hold(of: Kind) -> bool:
-        ones, others = one.formal(of), other.formal(of)
-        for mine, its, which in _parts(one.answer, other.answer):
-            if mine.numbers.shape != its.numbers.shape:
-                raise SymattnError("what was recorded has other shapes")
-            hold_same(of, ones(mine.numbers), others(its.numbers), f"an entry{which}")
-        return of is terms and (
-            may_be_undefined(one.asked, other.asked) or may_be_undefined(other.asked, one.asked)
-        )
-
-    return decided(hold, len(one.operations) + len(other.operations))
+    ]
+    operations = sum(len(tape.operations) for tape in tapes)
+    unformed, is_partial = decided(partial(held.hold, tapes), operations)
+    functions = [
+        function_data(program.target, program.call(held.ids), tape)
+        for program, tape in zip(_both(pair), tapes, strict=True)
+    ]
+    certificate = None if unformed else of_programs(held, functions, is_partial)
+    return replace(common, is_partial=is_partial, certificate=certificate), unformed
 
 
 # ---- for all sizes ---------------------------------------------------------------------------

@@ -80,6 +80,10 @@ class Redraw(ArithmeticError):
     """A prime has no root in the field; or 1, where a divisor is 0."""
 
 
+class Apart(SymattnError):
+    """What differs in two fields, and is made of what is given alone: so it is not the same."""
+
+
 # ---- quotients, with their bounds ------------------------------------------------------------
 
 
@@ -443,21 +447,37 @@ def decided(hold: Callable[[Kind], bool], operations: int) -> tuple[str, bool]:
         why = f"normal forms take more than {LIMITS.work:,} steps"
     except SymattnError as error:
         why = str(error)
+    try:
+        by_chance(hold)
+    except SymattnError as other:
+        also = str(other).removeprefix("no proof was found: ")
+        raise SymattnError(f"{why}; in finite fields: {also}") from None
+    return why, False
+
+
+def by_chance(hold: Callable[[Kind], bool]) -> None:
+    """Hold it in two fields alone. Raises `SymattnError` where it is not the same there.
+
+    That is `Apart` where it shows more: a letter for what is not computed (a largest number, a
+    root, a cosine) may be another one though the numbers are the same.
+    """
     squares: set[int] = set()
     for _ in range(2**BITS.draws):
+        fields = Fields(squares)
         try:
-            fields = Fields(squares)
             hold(fields)
         except Redraw as redrawn:
             squares.update(redrawn.args)
+        except Unknown:
+            raise
         except SymattnError as other:
-            also = str(other).removeprefix("no proof was found: ")
-            raise SymattnError(f"{why}; in finite fields: {also}") from None
+            is_computed = all(name[0] == "letter" for name in fields.named)
+            raise (Apart(str(other)) if is_computed else other) from None
         else:
             if fields.chance < 2.0**-BITS.chance:
-                return why, False
-            raise SymattnError(f"{why}; the chance of a random test is not known to be small")
-    raise SymattnError(f"{why}; in finite fields it divides by 0")
+                return
+            raise Unknown("the chance of a random test is not known to be small")
+    raise Unknown("it divides by 0")
 
 
 def _prime(squares: Iterable[int], order: int | None = None) -> flint.fmpz:

@@ -25,6 +25,8 @@ class Limits:
     near: float = 1e-9
     #: The rounding, a few hundred times, that two functions may have before they are told apart.
     shown: float = 1e-8
+    #: Which draws of numbers what is recorded is held against.
+    draws: tuple[int, ...] = (7, 8)
     #: Digits in which a difference is looked at that may be one of rounding, how far numbers may be
     #: unknown there, and how many digits, binary and decimal, those have that stand for themselves.
     digits: int = 50

@@ -60,7 +60,10 @@ class Program:
         own = self.function.answer(call)
         if own.lack is not None:
             raise SymattnError(own.said)
-        read = tape.floats(given)
+        try:
+            read = tape.floats(given)
+        except (ArithmeticError, ValueError):  # as of a root of what is below 0
+            raise SymattnError("what was recorded has no value for some numbers") from None
         for (_, places), (_, array) in zip(tape.answer.parts, own.parts, strict=True):
             assert isinstance(places, Computed)
             floats = read(places.numbers).astype(float)
@@ -90,19 +93,36 @@ class Program:
             self.tapes[key] = self.tape(names, [call], most)
         tape, numbers = self.tapes[key], numbers_by_name(ids, matrices(call))
         self.hold(tape, numbers, call)
-        spread = max(size for array in ids.values() for size in (2, *array.shape))
-        with precision(round(LIMITS.digits / np.log10(2))):
-            read = tape.enclosed(numbers, 2 * spread)
-            balls = [read(numbers_of(places)) for _, places in tape.answer.parts]
-        return _answer(tape.answer, _middle, balls), _answer(tape.answer, _radius, balls)
+        return in_real_numbers(tape, numbers, spread_of(ids))
+
+
+def spread_of(ids: Mapping[str, Array]) -> int:
+    """How far a rounded number of a program may have grown: with the largest size."""
+    longest = max((int(size) for array in ids.values() for size in array.shape), default=1)
+    return 2 * max(2, longest)
+
+
+def in_real_numbers(tape: Tape, given: Mapping[int, float], spread: int) -> tuple[Answer, Answer]:
+    """What the operations of a tape make of numbers, and how far each may be from it.
+
+    Raises `Undecided` where it is not known well.
+    """
+    with precision(round(LIMITS.digits / np.log10(2))):
+        read = tape.enclosed(given, spread)
+        balls = [read(numbers_of(places)) for _, places in tape.answer.parts]
+    return _answer(tape.answer, _middle, balls), _answer(tape.answer, _radius, balls)
 
 
 def apart(one: Array, other: Array, off: Array) -> Array:
-    """Whether numbers differ by more than they are `off` and than a float can tell."""
+    """Whether numbers differ by more than they are `off` and than a float can tell.
+
+    What is not finite shows nothing.
+    """
     finite = np.abs(other[np.isfinite(other)])
     told = np.finfo(float).eps * 16 * float(finite.max(initial=0))
+    both = np.isfinite(one) & np.isfinite(other)
     with np.errstate(invalid="ignore"):
-        return np.asarray((np.abs(one - other) > off + told) & (one != other))
+        return np.asarray((np.abs(one - other) > off + told) & both)
 
 
 def is_steady(off: Array, numbers: Computed, single: Computed) -> bool:

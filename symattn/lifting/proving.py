@@ -12,40 +12,29 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
-from typing import Any, Literal
-
-import numpy as np
-import sympy
+from typing import Literal
 
 from symattn.algebra.comparison import ending_with
-from symattn.algebra.counterexample import Side
 from symattn.algebra.equality import Equality, equal
-from symattn.arithmetic.base import Arithmetic, Array, Ground, elementwise, of_rows
+from symattn.algebra.kinds import Data
+from symattn.arithmetic.base import Array
 from symattn.budget import Spent
 from symattn.errors import SymattnError
 from symattn.isolation import Limits
-from symattn.lifting import terms
+from symattn.lifting.certificate import of_attention
 from symattn.lifting.fields import decided
+from symattn.lifting.held import OfAttention
 from symattn.lifting.lift import lift, running
 from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.precise import Program
 from symattn.lifting.recording import Target
-from symattn.lifting.tapes import (
-    Asked,
-    Kind,
-    by_truth,
-    functions,
-    hold_same,
-    may_be_undefined,
-    named,
-)
 from symattn.lifting.taping import taped
-from symattn.lifting.terms import Unknown
 from symattn.lifting.trials import Shown, extreme, further, ordinary, shown, told_apart
 from symattn.status import Status
 from symattn.verifying.calling import here
-from symattn.verifying.inputs import Property, numbers_of, sizes_of
+from symattn.verifying.inputs import Property, sizes_of
 from symattn.verifying.loading import Ended, there
 from symattn.verifying.own import Meant, Own
 from symattn.verifying.report import Verification
@@ -119,6 +108,8 @@ class Proven:
     is_partial: bool = False
     #: The largest sizes at which its numbers were tried, where nothing is proven of all sizes.
     largest: Mapping[str, int] = field(default_factory=dict)
+    #: What a checker replays, for all sizes or at these; None where there is none.
+    certificate: Data = None
 
     def __bool__(self) -> bool:
         return self.status == Status.AGREES
@@ -237,15 +228,14 @@ def _formed(
     """What the forms of its entries show of it, and its equations, beside its numbers."""
     common, differs = replace(common, agreed=found.agrees), found.kind in ("wrong", "inaccurate")
     try:
-        shown, unformed, is_partial = _at_sizes(program, subject, _sizes(subject, said), said)
+        found_at, unformed = _at_sizes(program, subject, _sizes(subject, said), common)
     except SymattnError as error:
         nearly = "; its numbers are near, as with constants that are kept in float32"
         return replace(common, reason=f"{error}{nearly if differs else ''}")
-    common = replace(common, is_partial=is_partial)
     reason = ROUNDED if differs else ""
     everywhere = found.agrees or found.kind == "inaccurate"
-    found_at = replace(common, sizes=shown, reason=reason).at_sizes(said, unformed)
-    is_free = {*shown} - {*said} and not {"h", "g"} & {*said}
+    found_at = replace(found_at, reason=reason).at_sizes(said, unformed)
+    is_free = {*found_at.sizes} - {*said} and not {"h", "g"} & {*said}
     return _at_all(program, subject, found_at, reason) if everywhere and is_free else found_at
 
 
@@ -256,7 +246,14 @@ def _at_all(program: Program, subject: Subject, found: Proven, reason: str) -> P
         return found
     if limited:
         return replace(found, reason=limited)
-    return replace(found, verdict="equal for all sizes", sizes={}, equality=equality, reason=reason)
+    return replace(
+        found,
+        verdict="equal for all sizes",
+        sizes={},
+        equality=equality,
+        reason=reason,
+        certificate=equality.certificate,
+    )
 
 
 def _of_heads(spec: Meant, said: Mapping[str, int]) -> Meant:
@@ -326,131 +323,35 @@ def _for_all(program: Program, subject: Subject) -> tuple[Equality | None, str]:
 
 
 def _at_sizes(
-    program: Program, subject: Subject, sizes: Mapping[str, int], said: Collection[str]
-) -> tuple[dict[str, int], str, bool]:
-    """The sizes at which every number that a function returns is what it should be, by `decided`.
+    program: Program, subject: Subject, sizes: Mapping[str, int], common: Proven
+) -> tuple[Proven, str]:
+    """What is known at sizes, where every number that a function returns is what it should be.
 
-    One that cannot be run with fewer queries than keys is run with as many, where neither is said.
+    And why it is known but for a chance. A function that cannot be run with fewer queries than keys
+    is run with as many, where neither is said.
     """
     try:
-        return _at_these(program, subject, sizes)
+        return _at_these(program, subject, sizes, common)
     except Ended:
-        if "m" not in sizes or sizes["m"] == sizes["n"] or {"n", "m"} & {*said}:
+        if "m" not in sizes or sizes["m"] == sizes["n"] or {"n", "m"} & {*subject.sizes}:
             raise
-        return _at_these(program, subject, {**sizes, "m": sizes["n"]})
+        return _at_these(program, subject, {**sizes, "m": sizes["n"]}, common)
 
 
 def _at_these(
-    program: Program, subject: Subject, sizes: Mapping[str, int]
-) -> tuple[dict[str, int], str, bool]:
+    program: Program, subject: Subject, sizes: Mapping[str, int], common: Proven
+) -> tuple[Proven, str]:
     """The same at these sizes alone.
 
     Raises `SymattnError` for what has no form, another one, or a tape that gives other numbers.
     """
-    derivation = subject.derivation(sizes["h"], sizes["g"])
-    used = {symbol: sizes[symbol.name] for symbol in derivation.size_symbols}
-    drawn = [
-        numbers_of(
-            Property("", "", seed=seed), derivation, sizes, subject.layout.lead, subject.spec
-        )
-        for seed in (7, 8)
-    ]
-    evaluation, ids = derivation.evaluate(**drawn[0]), named(drawn[0])
-    calls = [
-        subject.call(derivation.evaluate(**numbers), numbers, "float64", False) for numbers in drawn
-    ]
-    tape = program.tape(subject.call(evaluation, ids, "float64", False), calls, LIMITS.taped)
-
-    def hold(of: Kind) -> bool:
-        given = {
-            item.letter: elementwise(
-                lambda one, named=of.truth if item.boolean else of.letter: named(int(one)),
-                ids[item.name],
-            )
-            for item in derivation.inputs
-        }
-        read, is_partial = tape.formal(of), False
-        for letter, places in subject.returned(tape.answer, evaluation).items():
-            name = evaluation.item(letter).name
-            formal = Formal(of)
-            try:
-                true = Side(ending_with(derivation, name)).value(given, formal, used)
-            except NotImplementedError:  # a choice of keys, say, which is no formula
-                raise Unknown(f"a step before {name} has no form here") from None
-            wanted = np.broadcast_to(np.asarray(true, object), places.numbers.shape)
-            hold_same(of, read(places.numbers), wanted, f"an entry of {name}")
-            if of is terms:
-                is_partial |= may_be_undefined(tape.asked, formal.asked)
-        return is_partial
-
-    shown = {symbol.name: size for symbol, size in used.items()}
-    return shown, *decided(hold, len(tape.operations))
-
-
-class Formal(Arithmetic):
-    """Terms, or elements of fields, in arrays of objects: what an attention says of its entries."""
-
-    name = "formal"
-
-    def __init__(self, of: Kind) -> None:
-        self.of = of
-        #: What is not defined everywhere.
-        self.asked: list[Asked] = []
-
-    @property
-    def key(self) -> tuple[object, ...]:
-        return (self.name, self.of)
-
-    def scalar(self, value: sympy.Expr) -> Any:
-        return self.of.term(terms.of_sympy(value))
-
-    def array(self, exact: Array) -> Array:
-        def read(one: Any) -> Any:
-            return self.scalar(one) if isinstance(one, sympy.Basic) else self.of.term(one)
-
-        return elementwise(read, exact)
-
-    def exp(self, x: Array) -> Array:
-        return elementwise(self.of.exp, x)
-
-    def apply(self, name: str, x: Array) -> Array:
-        known = functions(self.of)
-        if name not in known:
-            raise Unknown(f"{name} has no form here")
-        if name in ("ln", "√"):
-            self.asked.extend((name, self.of.term(one)) for one in x.flat)
-        return elementwise(known[name], x)
-
-    def divide(self, a: Array, b: Array | Ground) -> Array:
-        self.asked.extend(("÷", self.of.term(one)) for one in np.ravel(np.asarray(b, object)))
-        return super().divide(a, b)
-
-    def hidden(self, x: Array) -> Any:
-        return np.asarray(elementwise(lambda one: self.of.term(one).lowest, x), dtype=bool)
-
-    def shift(self, x: Array) -> Array:
-        return x
-
-    def row_max(self, x: Array) -> Array:
-        return of_rows(self.of.largest, x)
-
-    def row_sum(self, x: Array) -> Array:
-        return of_rows(lambda row: sum(row, start=self.of.term(0)), x)
-
-    def add(self, a: Array, b: Array) -> Array:
-        return elementwise(lambda one, other: self.of.term(one) + self.of.term(other), a, b)
-
-    def vanishing(self, x: Array) -> Any:
-        return np.asarray(elementwise(lambda one: self.of.term(one).number == 0, x), dtype=bool)
-
-    def where(self, condition: Any, a: Any, b: Any) -> Array:
-        if condition.dtype == bool:
-            return super().where(condition, a, b)
-        return elementwise(lambda *x: by_truth(self.of, *map(self.of.term, x)), condition, a, b)
-
-    def equals(self, x: Array, number: int) -> Any:
-        if number == 1 and all(one.is_truth for one in map(self.of.term, x.flat)):
-            return x
-        return np.asarray(
-            elementwise(lambda one: self.of.term(one).number == number, x), dtype=bool
-        )
+    held = OfAttention(subject, sizes)
+    tape = program.tape(held.call_by_name, [*map(held.call, LIMITS.draws)], LIMITS.taped)
+    unformed, is_partial = decided(partial(held.hold, (tape,)), len(tape.operations))
+    found = replace(
+        common,
+        sizes={symbol.name: size for symbol, size in held.used.items()},
+        is_partial=is_partial,
+        certificate=None if unformed else of_attention(held, program.target, tape, is_partial),
+    )
+    return found, unformed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from symattn.algebra.kinds import storable
 from symattn.documents import blocks as b
 from symattn.documents import text
 from symattn.lifting.proving import Difference, Proven, sizes_said
@@ -89,6 +90,7 @@ def proven_data(found: Proven) -> dict[str, Any]:
         "largest": dict(found.largest),
         "reason": found.reason,
         "partial": found.is_partial,
+        "certificate": storable(found.certificate),
         "difference": None if shown is None else _difference_data(shown),
         "report": None if found.found is None else verification_data(found.found),
     }

@@ -320,5 +320,5 @@ _BALLS: Mapping[str, Callable[..., arb]] = {
     "at least": _at_least,
     "above": _above,
     "equal": lambda a, b, one, other: one if a == b else _by_sign(a - b, other, other),
-    "true": lambda a, one, other: one if a else other,
+    "true": lambda a, one, other: other if a == 0 else one,  # every ball is true to Python
 }

@@ -158,8 +158,9 @@ class Wanted:
     library: str = ""
     returns: Sequence[str] = ()
     skip: Sequence[str] = ()
-    #: What the attention is called.
+    #: What the attention is called, and its variant or its equations, where these say it.
     attention: str = "this attention"
+    source: str = ""
     #: The only sizes that it is to be tried at, by name; others are free.
     sizes: Mapping[str, int] = field(default_factory=dict)
 
@@ -178,6 +179,8 @@ class Subject:
     layout: Layout = Layout("numpy")
     #: The only sizes that it is tried at, by name.
     sizes: Mapping[str, int] = field(default_factory=dict)
+    #: The attention's variant or its equations, where these say it.
+    source: str = ""
     #: Whether values have to be as wide as keys, and whether double precision was seen.
     tied: bool = False
     is_precise: bool = False
@@ -402,7 +405,9 @@ def subject_of(function: Function, wanted: Wanted) -> Subject:
             f"{name}: {both} could both be {twice[0]}; say which: --map {twice[0]}=…"
         )
     subject = Subject(
-        function, name, spec, parameters, given, tuple(wanted.returns), sizes=wanted.sizes
+        *(function, name, spec, parameters, given, tuple(wanted.returns)),
+        sizes=wanted.sizes,
+        source=wanted.source,
     )
     try:
         subject.derivation()

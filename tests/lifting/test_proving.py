@@ -120,11 +120,13 @@ def test_a_proof_for_all_sizes_has_a_certificate(tmp_path: Path) -> None:
     assert "replayed: equal (for all sizes)" in run("prove", "--check", str(written)).output
 
 
-def test_what_is_proven_at_sizes_alone_has_none(tmp_path: Path) -> None:
-    target, written = f"{ROOT / 'tests/lifting'}/attentions.py:online", tmp_path / "online.json"
+def test_what_is_undecided_has_no_certificate(tmp_path: Path) -> None:
+    target, written = f"{ROOT / 'tests/lifting'}/attentions.py:guarded", tmp_path / "guarded.json"
     found = run("prove", target, "scaled-dot-product", "--certificate", str(written))
     assert (found.exit_code, written.exists()) == (4, False)
-    assert "nothing is written" in found.stderr
+    assert "no certificate is written: undecided" in found.stderr
+    found = run("prove", target, "scaled-dot-product", "--format", "rocq")
+    assert "no theorem of Rocq is written: undecided" in found.stderr
 
 
 def test_arguments_are_mapped_and_unknown_sizes_refused() -> None:

@@ -83,3 +83,14 @@ def test_operations_of_balls_are_those_of_floats(operation: list[Any], number: f
     with precision(100):
         balls = tape.enclosed({0: 0.5}, 2)(place)
     assert float(balls[0].mid()) == number == float(tape.floats({0: 0.5})(place)[0])
+
+
+def test_a_truth_is_a_number_also_in_balls() -> None:
+    operations = [["truth", "0"], ["true", 0, 2.0, 3.0]]
+    tape = Tape(
+        {"operations": operations, "form": "array", "parts": [["", [1], [1]]], "single": False}
+    )
+    for number, found in ((1.0, 2.0), (0.0, 3.0)):
+        given = {0: number}
+        assert float(tape.enclosed(given, 2)(np.zeros(1))[0]) == found
+        assert tape.floats(given)(np.zeros(1))[0] == found
