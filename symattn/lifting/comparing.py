@@ -20,7 +20,7 @@ import numpy as np
 from symattn.algebra.equality import Equality, equal
 from symattn.arithmetic.base import Array
 from symattn.budget import Spent
-from symattn.errors import SymattnError, quote
+from symattn.errors import SymattnError, Undecided, quote
 from symattn.isolation import Limits, Run
 from symattn.lifting.certificate import function_data, of_programs
 from symattn.lifting.fields import decided
@@ -156,8 +156,8 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven) -> Proven:
     if formed:
         return formed
     found = _Tried(_nearly(pair, small) if formed.verdict == "undecided" else None)
-    if found.shown is None:
-        found = _tried(pair, _further(pair))
+    if found.shown is None and not tried.rounds:
+        found = _tried(pair, _further(pair), beyond=True)
     if found.shown is not None:
         return replace(formed, verdict="different", sizes={}, reason="", difference=found.shown)
     if found.unsure:
@@ -206,8 +206,12 @@ class _Tried:
     largest: Mapping[str, int] = field(default_factory=dict)
 
 
-def _tried(pair: _Pair, trials: Iterable[Mapping[str, int]]) -> _Tried:
-    """What comes of numbers at some sizes; no more are tried after those that take long."""
+def _tried(pair: _Pair, trials: Iterable[Mapping[str, int]], beyond: bool = False) -> _Tried:
+    """What comes of numbers at some sizes; no more are tried after those that take long.
+
+    `beyond`: they are larger than those at which both agree, and what cannot be followed there is
+    held against itself in single precision.
+    """
     found = _Tried()
     for sizes in trials:
         given, start = pair.drawn(sizes), time.monotonic()
@@ -218,7 +222,7 @@ def _tried(pair: _Pair, trials: Iterable[Mapping[str, int]]) -> _Tried:
             continue
         difference = _difference(given, *answers)
         if difference is not None:
-            shown, unsure = _confirmed(pair, sizes, difference)
+            shown, unsure = _confirmed(pair, sizes, difference, beyond)
             if shown is not None:
                 return replace(found, shown=shown)
             found = replace(found, rounds=True, unsure=found.unsure or unsure)
@@ -229,7 +233,7 @@ def _tried(pair: _Pair, trials: Iterable[Mapping[str, int]]) -> _Tried:
 
 
 def _confirmed(
-    pair: _Pair, sizes: Mapping[str, int], seen: Difference
+    pair: _Pair, sizes: Mapping[str, int], seen: Difference, beyond: bool
 ) -> tuple[Difference | None, str]:
     """A difference of floats in real arithmetic, made small; or why none is known.
 
@@ -242,11 +246,11 @@ def _confirmed(
         try:
             shown = _in_real_numbers(pair, given)
         except (SymattnError, ArithmeticError) as error:
-            unsure = unsure or str(error)
+            unsure, beyond = unsure or str(error), beyond and not isinstance(error, Undecided)
         else:
             if shown is not None:
                 return shown, ""
-    if unsure and _is_same_in_single(pair, small.given):
+    if unsure and beyond and _is_same_in_single(pair, small.given):
         return replace(small, how=IN_SINGLE.format(unsure)), ""
     return None, unsure
 

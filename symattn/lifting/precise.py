@@ -126,10 +126,10 @@ def apart(one: Array, other: Array, off: Array) -> Array:
 
 
 def is_steady(off: Array, numbers: Computed, single: Computed) -> bool:
-    """Whether what is `off` so far is much nearer to what comes of it in single precision."""
-    double = numbers.numbers.astype(float)
-    moved = np.abs(double - single.numbers.astype(float)).max(initial=0)
-    moved = max(moved, numbers.rounding * np.abs(double).max(initial=0))
+    """Whether what is `off` so far in double precision is much nearer to what single gives."""
+    if numbers.rounding > np.finfo(float).eps:
+        return False
+    moved = np.abs(numbers.numbers - single.numbers.astype(float)).max(initial=0)
     furthest = np.abs(off).max(initial=0)
     return bool(np.isfinite(furthest) and np.isfinite(moved) and furthest > LIMITS.single * moved)
 

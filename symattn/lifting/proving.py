@@ -197,25 +197,22 @@ def _proven(
         return formed
     last: Property | None = None
     every = chain(ordinary(), extreme()) if formed.verdict == "undecided" else ()
-    for items in (every, further(subject, said)):
+    for items in (every, further(subject, said) if found.agrees else ()):
         differing, last = told_apart(program, subject, items, wanted.attention)
-        if differing is not None:
+        if differing is not None and differing.is_known:
             return _different(formed, differing)
+        if differing is not None and formed.verdict != "undecided":
+            return replace(formed, reason=f"{differing.found.failed}: {differing.why}")
     names = {symbol.name for symbol in subject.derivation().size_symbols}
     largest = {name: size for name, size in (last.sizes if last else {}).items() if name in names}
     return replace(formed, largest=largest)
 
 
 def _different(found: Proven, shown: Shown) -> Proven:
-    """What numbers show that a function has wrong; what is known else, where this may be rounding.
-
-    Nothing is, where ordinary numbers are wrong so.
-    """
+    """What numbers show that a function has wrong; undecided where this may be rounding."""
     if shown.is_known:
         return replace(found, verdict="different", found=shown.found, sizes={}, reason="")
-    if not found.sizes:
-        return replace(found, reason=shown.why)
-    return replace(found, reason=f"{shown.found.failed}: {shown.why}")
+    return replace(found, reason=shown.why)
 
 
 def _formed(

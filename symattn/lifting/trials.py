@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from symattn.arithmetic.base import Array
-from symattn.errors import SymattnError
+from symattn.errors import SymattnError, Undecided
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.precise import Program, apart, is_steady
 from symattn.marking.sampling import marker_of
@@ -74,13 +74,18 @@ class Shown:
 
 
 def shown(program: Program, found: Verification) -> Shown | None:
-    """What numbers that a function has wrong show, None where rounding alone makes them so."""
+    """What numbers that a function has wrong show, None where rounding alone makes them so.
+
+    Of larger sizes than those at which it agrees, what cannot be followed is held against itself
+    in single precision.
+    """
     assert found.shown is not None
     try:
         if not _differs(program, found.shown, LIMITS.taped):
             return None
     except (Ended, SymattnError, ArithmeticError) as error:
-        if not _is_same_in_single(found.shown):
+        followed = isinstance(error, Undecided) or found.shown.item not in FAR
+        if followed or not _is_same_in_single(found.shown):
             return Shown(found, False, f"its numbers differ, by rounding it may be: {error}")
         return Shown(replace(found, kind="wrong", message=IN_SINGLE.format(error)), True)
     return Shown(replace(found, kind="wrong"), True)

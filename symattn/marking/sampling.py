@@ -8,6 +8,7 @@ a program end; and some at random, always the same ones.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -25,12 +26,16 @@ from symattn.marking.computed import ComputedMarker
 _FURTHEST, _AT_RANDOM = 2, 2
 
 
-def marker_of(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> ComputedMarker:
+def marker_of(
+    evaluation: Evaluation, arrays: Mapping[str, Computed], most: float = math.inf
+) -> ComputedMarker:
     """Marks arrays by letter: all of them or, where that is too much work, some of their rows.
 
-    Raises `SymattnError` where these are too large, too.
+    That is so where a matrix on the way has more than `most` entries, too. Raises `SymattnError`
+    where the rows are too large as well.
     """
-    sample = None if _is_small(evaluation, arrays) else sampled(evaluation, arrays)
+    is_small = _is_small(evaluation, arrays, most)
+    sample = None if is_small else sampled(evaluation, arrays)
     if sample is None:
         return ComputedMarker.of(evaluation, arrays)
     rows = {
@@ -41,11 +46,14 @@ def marker_of(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> Compute
     return ComputedMarker.of(sample, rows)
 
 
-def _is_small(evaluation: Evaluation, arrays: Mapping[str, Computed]) -> bool:
+def _is_small(evaluation: Evaluation, arrays: Mapping[str, Computed], most: float) -> bool:
     """Whether every entry that is claimed, and that it is made of, can be judged."""
     try:
         evaluation.check_sizes()
     except ShapeError:
+        return False
+    shapes = (evaluation.shape(step.letter) for step in evaluation.steps)
+    if any(math.prod(shape) > most for shape in shapes):
         return False
     return sum(array.numbers.size for array in arrays.values()) <= MAX_ENTRIES
 

@@ -32,6 +32,9 @@ _LOOSE = 16
 #: A rounding error that is a larger part of a number explains nothing.
 _SMALL = 0.2
 
+#: Of functions with larger matrices on the way some rows are judged.
+_MOST = 2**15
+
 #: The properties that show whether a function computes in double precision.
 _PRECISE = ("ordinary", "rectangular", "square")
 
@@ -122,11 +125,11 @@ def _forward(
     except Failing as failing:
         said = failing.kind, str(failing), failing.why
         return Outcome(item, subject, numbers, evaluation, *said)
-    marker = marker_of(evaluation, found.arrays)
+    marker = marker_of(evaluation, found.arrays, _MOST)
     kind, message = judged(marker)
     if kind == "wrong":
         coarser = next((x for x in found.own.values() if x.rounding > found.dtype.rounding), None)
-        own = marker_of(evaluation, found.own) if coarser else marker
+        own = marker_of(evaluation, found.own, _MOST) if coarser else marker
         if coarser and judged(own)[0] != "wrong":
             kind, message = "inaccurate", f"it returns {coarser.dtype} of {found.dtype.dtype}"
         elif item.dtype == "float64" and not subject.is_precise and _is_in_float32(marker):

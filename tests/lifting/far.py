@@ -50,12 +50,6 @@ def causal_capped_late(Q: Any, K: Any, V: Any) -> Any:
     return softmax(50 * np.tanh(scores / 50)) @ V
 
 
-def not_followed(Q: Any, K: Any, V: Any) -> Any:
-    """Scaled by 1/d_k, with an operation that is not recorded."""
-    scores = np.sort(Q @ K.T / K.shape[1], axis=1)
-    return softmax(scores) @ V
-
-
 def shortened(Q: Any, K: Any, V: Any) -> Any:
     """Right, with 1/√3 in six digits."""
     return softmax(Q @ K.T * 0.57735) @ V if K.shape[1] == 3 else every_key(Q, K, V)
