@@ -857,6 +857,10 @@ def _float(value: Any = 0.0) -> Any:
     return value if isinstance(value, Taped) else float(value)
 
 
+#: It is also a dtype, as Python's own is.
+_float.dtype = np.dtype(float)  # type: ignore[attr-defined]
+
+
 def of_entries() -> dict[int, Any]:
     """What a program sees that is run on entries: `NUMPY`, `MATH`, and their functions."""
     own = {id(np): NUMPY, id(math): MATH}

@@ -240,3 +240,25 @@ def test_a_function_that_is_decorated_is_called_as_before_and_shown_as_its_deriv
     assert attention._repr_mimebundle_() == attention.equations.whole._repr_mimebundle_()
     with pytest.raises(SymattnError, match="import it to call it"):
         replace(attention, function=None)()
+
+
+@pytest.mark.parametrize(
+    ("function", "step"),
+    [
+        (lambda Q: np.clip(Q, -1, 1) @ Q.T, "output = min(max(Q, -1), 1) Q^T"),
+        (lambda Q: np.amax(Q, axis=1), "output = rowmax(Q)"),
+        (lambda Q: np.einsum("nd,md->mn", Q, Q * 2), "output = 2 Q Q^T"),
+        (lambda Q: np.einsum("nd,d->n", Q, Q[0]), "output = Q Q[:1, :]^T"),
+    ],
+)
+def test_numpy_is_read_by_its_universal_functions(function: Callable[..., Any], step: str) -> None:
+    assert lift(function).text.splitlines()[-1] == step
+
+
+def from_zero_on(Q: Any) -> Any:
+    return np.max(Q, axis=1, initial=0.0)
+
+
+def test_a_largest_number_that_starts_somewhere_is_refused() -> None:
+    with pytest.raises(SymattnError, match="maximum with options"):
+        lift(from_zero_on)
