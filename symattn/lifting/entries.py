@@ -519,9 +519,7 @@ def of_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], more: Mapping[
     else:
         own = np.frompyfunc(_UFUNCS[name], len(given) if method == "__call__" else 2, 1)
         found = getattr(own, method)(*given, **rest)
-    if out is None:
-        return _wrapped(found)
-    (target,) = out
+    (target,) = out or (None,)
     if target is None:
         return _wrapped(found)
     if not isinstance(target, Entries):
@@ -598,24 +596,6 @@ def _along(function: Callable[..., Any], axis: int, array: Any, *args: Any, **mo
 
 def _rows(array: Any) -> Any:
     return array.reshape(-1, array.shape[-1])
-
-
-def softmax(x: Any, axis: Any = None) -> Any:
-    """Exponentials over their sum."""
-    powers = np.exp(np.subtract(x, np.max(x, axis=axis, keepdims=True)))
-    return np.divide(powers, np.sum(powers, axis=axis, keepdims=True))
-
-
-def log_sum_exp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The logarithm of a sum of exponentials."""
-    top = np.max(x, axis=axis, keepdims=True)
-    out = np.add(np.log(np.sum(np.exp(np.subtract(x, top)), axis=axis, keepdims=True)), top)
-    return out if keepdims else np.squeeze(out, axis=axis)
-
-
-def sigmoid(x: Any) -> Any:
-    """1/(1 + e^-x)."""
-    return np.divide(1.0, np.add(1.0, np.exp(np.negative(x))))
 
 
 def complex_of(real: Any, imag: Any) -> Any:
@@ -725,26 +705,6 @@ MATH = Module(
 )
 
 
-#: Functions of `scipy.special`, which asks its arguments what they are.
-_SPECIAL: Mapping[str, Callable[..., Any]] = {
-    "softmax": softmax,
-    "log_softmax": lambda x, axis=None: np.subtract(x, log_sum_exp(x, axis, keepdims=True)),
-    "logsumexp": log_sum_exp,
-    "expit": sigmoid,
-    "erf": erf,
-}
-
-
-def of_special() -> dict[int, Any]:
-    """What a program sees for SciPy, if it has imported that, by the ids of what it would see."""
-    special = sys.modules.get("scipy.special")
-    if special is None:
-        return {}
-    scipy, own = sys.modules["scipy"], Module(special, _SPECIAL)
-    found = {id(scipy): Module(scipy, {"special": own}), id(special): own}
-    return found | {id(getattr(special, name)): each for name, each in _SPECIAL.items()}
-
-
 def _largest_of(*args: Any, **more: Any) -> Any:
     """``max`` of Python's."""
     listed = [*args] if len(args) > 1 else [*args[0]]
@@ -764,8 +724,7 @@ def of_entries() -> dict[int, Any]:
     """What a program sees that is run on entries: `NUMPY`, `MATH`, and their functions."""
     own = {id(np): NUMPY, id(math): MATH}
     own |= {id(getattr(np, name)): one for name, one in NUMPY._own.items()}
-    own |= {id(getattr(math, name)): one for name, one in MATH._own.items()}
-    return {**own, **of_special()}
+    return own | {id(getattr(math, name)): one for name, one in MATH._own.items()}
 
 
 #: What stands for functions of Python's.

@@ -8,6 +8,7 @@ formula, and says so where one is asked for.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -97,10 +98,6 @@ class Recording:
                 more = "".join(f", {name}={value}" for name, value in options.items())
                 return Said(f"rotary({one.said.text}{more})", ATOM, axes)
         return None
-
-    def is_named(self, count: int) -> bool:
-        """Whether a number of heads is a size that is open."""
-        return count in self.sizes.values()
 
     def shape(self, shape: Sequence[int]) -> str:
         """A shape in names of sizes."""
@@ -243,7 +240,7 @@ class Recorded(np.ndarray[Any, Any]):
         if np.asarray(numbers).dtype == bool:
             if ufunc.__name__ in _OF_HIDDEN or _is_known(inputs):
                 return numbers
-            return Asked(numbers, _placed(self.run, ""))
+            return unsaid(numbers, self.run, BRANCHES)
         result = _recorded(numbers, self.run).known(
             lambda: _formula(self.run, ufunc.__name__, method, inputs, more)
         )
@@ -317,7 +314,7 @@ class Recorded(np.ndarray[Any, Any]):
     def astype(self, *args: Any, **more: Any) -> Any:
         """Itself: numbers are real here, whatever their dtype."""
         dtype = np.dtype((*args, *more.values())[0])
-        if dtype.kind == "b":
+        if dtype.kind == "b" and self.dtype != bool:
             raise Unsaid(_placed(self.run, CUT))
         self.kept_in(dtype)
         return self.copy()
@@ -353,42 +350,9 @@ WRITTEN = (
 BRANCHES = "a branch depends on the numbers; a mask of constants has a formula"
 
 
-class Asked(np.ndarray[Any, Any]):
-    """What a comparison of numbers gives; only `np.where` may ask it."""
-
-    why: str
-
-    def __new__(cls, numbers: Any, why: str) -> Asked:
-        """The answers at the numbers of the run."""
-        made = np.asarray(numbers).view(cls)
-        made.why = why
-        return made
-
-    def _asked(self, *args: Any) -> Any:
-        """No branch may depend on numbers, and no answer may be taken out."""
-        raise Unsaid(f"{self.why}a branch depends on the numbers; use np.where or np.maximum")
-
-    __bool__ = __float__ = __int__ = __index__ = _asked
-    __iter__ = item = tolist = _asked
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **more: Any) -> Any:
-        """What is made of answers is one, too."""
-        if any(isinstance(one, Recorded) for one in inputs):
-            return NotImplemented
-        return Asked(getattr(ufunc, method)(*map(bare, inputs), **_bare_options(more)), self.why)
-
-    def __array_function__(
-        self, function: Any, types: Any, args: Iterable[Any], options: Mapping[str, Any]
-    ) -> Any:
-        """Only what goes with an array that records may ask."""
-        if any(isinstance(one, Recorded) for one in args):
-            return NotImplemented
-        return self._asked()
-
-
 def bare(value: Any) -> Any:
     """An array without its formula."""
-    return value.view(np.ndarray) if isinstance(value, Recorded | Asked) else value
+    return value.view(np.ndarray) if isinstance(value, Recorded) else value
 
 
 def _bare(value: Any) -> Any:
@@ -504,8 +468,6 @@ def _said(run: Recording, value: Any) -> Said:
     """The formula of an operand: a recorded array, a number, or a matrix of constants."""
     if isinstance(value, Recorded):
         return value.said
-    if isinstance(value, Asked):
-        raise Unsaid(f"{value.why}{BRANCHES}")
     numbers = np.asarray(value)
     lead = 0
     while numbers.ndim > 2 and (numbers == numbers[:1]).all():
@@ -657,7 +619,7 @@ def _squares(run: Recording, array: Any, ord: Any = None, axis: Any = None, **mo
 
 def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) -> Said:
     """``np.where``: entries of a matrix where a pattern of constants is, else a number."""
-    if isinstance(condition, Asked):
+    if isinstance(condition, Recorded):
         raise Unsaid("np.where asks the numbers; np.where with a mask has a formula")
     allowed = np.asarray(condition, bool)
     if allowed.all() or not allowed.any():
@@ -784,6 +746,7 @@ def place_in(error: BaseException, file: str) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Numbers that overflow or are none are no matter here."""
-    with np.errstate(all="ignore"):
+    """Numbers that overflow or are none are no matter here, nor is what warns of them."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         yield

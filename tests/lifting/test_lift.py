@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 import symattn
 from symattn.errors import SymattnError
@@ -249,6 +250,8 @@ def test_a_function_that_is_decorated_is_called_as_before_and_shown_as_its_deriv
         (lambda Q: np.amax(Q, axis=1), "output = rowmax(Q)"),
         (lambda Q: np.einsum("nd,md->mn", Q, Q * 2), "output = 2 Q Q^T"),
         (lambda Q: np.einsum("nd,d->n", Q, Q[0]), "output = Q Q[:1, :]^T"),
+        (lambda Q: special.expit(special.softmax(Q, axis=0)), "output = sigmoid(softmax(Q^T)^T)"),
+        (lambda Q: np.cos(Q) * special.erf(Q), "output = cos(Q) ∘ erf(Q)"),
     ],
 )
 def test_numpy_is_read_by_its_universal_functions(function: Callable[..., Any], step: str) -> None:
