@@ -128,7 +128,7 @@ def _whole(arrays: Sequence[tuple[Any, Any]], places: Any, numbers: Any) -> Any:
     """An array that records as a whole, of the places that it takes of one, or of some joined."""
     (one, own), *others = arrays
     if not others and places.all():
-        return one.taken(places - 1)
+        return one.taken(places - int(own.flat[0]))
     kept = places != 0
     if not others and places.shape == own.shape and (places == own)[kept].all():
         return np.where(kept, one, 0.0)  # what is left of a triangle

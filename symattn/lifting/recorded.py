@@ -106,7 +106,7 @@ class Recording:
     def place(self) -> str:
         """The line of the program that is being run."""
         frame: FrameType | None = sys._getframe()
-        while frame is not None:
+        while frame is not None and not self.line:
             if frame.f_code.co_filename == self.file:
                 return f"line {frame.f_lineno}"
             frame = frame.f_back
