@@ -526,7 +526,7 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "softplus": lambda x, *_: np.log(np.add(1.0, np.exp(x))),
     "maximum": np.maximum,
     "minimum": np.minimum,
-    "clamp": np.clip,
+    "clamp": lambda x, low=None, high=None: np.clip(x, low, high),
     "clamp_min": np.maximum,
     "clamp_max": np.minimum,
     "logaddexp": np.logaddexp,

@@ -610,11 +610,13 @@ def _root_of(squares: Callable[..., Said]) -> Callable[..., Said]:
     return lambda *args, **more: called("sqrt", squares(*args, **more))
 
 
-def _squares(run: Recording, array: Any, ord: Any = None, axis: Any = None, **more: Any) -> Said:
+def _squares(
+    run: Recording, array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False
+) -> Said:
     """The squared length of each row, or column."""
     if ord not in (None, 2):
         raise Unsaid("this norm; the length of rows has a formula")
-    return _reduced("norm", run, array, axis, **more)
+    return _reduced("norm", run, array, axis, keepdims)
 
 
 def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) -> Said:
