@@ -258,10 +258,6 @@ def test_numpy_is_read_by_its_universal_functions(function: Callable[..., Any], 
     assert lift(function).text.splitlines()[-1] == step
 
 
-def from_zero_on(Q: Any) -> Any:
-    return np.max(Q, axis=1, initial=0.0)
-
-
 def test_a_largest_number_that_starts_somewhere_is_refused() -> None:
     with pytest.raises(SymattnError, match="maximum with options"):
-        lift(from_zero_on)
+        lift(f"{ROOT}/tests/lifting/programs.py:from_zero_on")
