@@ -16,6 +16,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -74,78 +75,133 @@ _OF_COMPLEX = (
 
 def _number(value: Any) -> float | None:
     """A number that is known; None for an entry."""
-    if isinstance(value, complex | Complex):
+    if isinstance(value, Taped):
+        return None
+    if isinstance(value, _COMPLEX):
         raise Unsaid(_OF_COMPLEX)
-    return None if isinstance(value, Taped) else float(value)
+    return float(value)
 
 
-class Taped:
-    """A number that a program computes."""
+def _folded(name: str, one: Any, other: Any) -> Any:
+    """An operation of two, of which one at least is an entry; 0, 1 and −∞ are known to it."""
+    if name in ("add", "mul") and not isinstance(one, _Computed):
+        one, other = other, one  # so that x + 1 and 1 + x are the same entry
+    if isinstance(one, _COMPLEX) or isinstance(other, _COMPLEX):
+        return _of_complex(name, one, other)
+    a, b = _number(one), _number(other)
+    tape = (one if a is None else other).tape
+    if math.inf in (a, b) or (name in ("sub", "div") and b == -math.inf):
+        raise Unsaid("∞ in a sum or a product with what is given")
+    if name in ("add", "sub"):
+        if -math.inf in (a, b):
+            return -math.inf
+        if b == 0 or (a == 0 and name == "add"):
+            return one if b == 0 else other
+    elif -math.inf in (a, b):
+        raise Unsaid("−∞ times a number that may be 0 or negative")
+    elif a == 0 or (b == 0 and name == "mul"):
+        return 0.0
+    elif b == 1 or (a == 1 and name == "mul"):
+        return one if b == 1 else other
+    return tape.entry(name, one if a is None else a, other if b is None else b)
 
-    __slots__ = ("place", "tape")
+
+def _of_complex(name: str, one: Any, other: Any) -> Complex:
+    """The same of complex numbers."""
+    match name:
+        case "mul":
+            real = one.real * other.real - one.imag * other.imag
+            return Complex(real, one.real * other.imag + one.imag * other.real)
+        case "div" if isinstance(other, _COMPLEX):
+            raise Unsaid(f"a quotient by a complex number; {_OF_COMPLEX}")
+        case "div":
+            return Complex(one.real / other, one.imag / other)
+    operation = getattr(operator, name)
+    return Complex(operation(one.real, other.real), operation(one.imag, other.imag))
+
+
+def _compared(sign: str, one: Any, other: Any) -> Any:
+    """A comparison: an entry is above −∞ and below ∞."""
+    number = _number(other)
+    if _number(one) is None and number is not None and math.isinf(number):
+        return {"==": False, "!=": True}.get(sign, (number < 0) == (sign in (">", ">=")))
+    if one.tape.operations[one.place][0] == "truth" and number is not None:
+        holds = [bool(_SIGNS[sign](each, number)) for each in (0.0, 1.0)]
+        return holds[0] if len({*holds}) == 1 else Condition(str(holds[1]).lower(), one, 1.0)
+    return Condition(sign, one, other)
+
+
+_SIGNS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    """A power of an entry, or one whose exponent is one."""
+    if _number(base) is not None:
+        return _UFUNCS["exp"](exponent * math.log(base))
+    if _number(exponent) is None:
+        raise Unsaid("a power whose exponent is no number")
+    return base if exponent == 1 else base.tape.entry("pow", base, float(exponent))
+
+
+def _operators(function: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+    """An operator of Python's between numbers that are computed, and the one from its right."""
+
+    def of(self: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else function(self, other)
+
+    def from_right(self: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else function(other, self)
+
+    return of, from_right
+
+
+class _Computed:
+    """A number that a program computes, with the operators of Python's and NumPy's functions."""
+
+    __slots__ = ()
     __array_priority__ = 100
 
-    def __init__(self, tape: Tape, place: int) -> None:
-        self.tape, self.place = tape, place
-
-    def __add__(self, other: Any) -> Any:
-        return _folded("add", self, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return _folded("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _folded("sub", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return _folded("mul", self, other)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _folded("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _folded("div", other, self)
+    __add__, __radd__ = _operators(partial(_folded, "add"))
+    __sub__, __rsub__ = _operators(partial(_folded, "sub"))
+    __mul__, __rmul__ = _operators(partial(_folded, "mul"))
+    __truediv__, __rtruediv__ = _operators(partial(_folded, "div"))
+    __pow__, __rpow__ = _operators(_power)
+    __lt__, __le__, __gt__, __ge__, __eq__, __ne__ = (
+        _operators(partial(_compared, sign))[0] for sign in _SIGNS
+    )
+    __hash__ = None  # type: ignore[assignment]  # as of arrays
 
     def __neg__(self) -> Any:
-        return _folded("sub", 0.0, self)
+        return 0.0 - self
 
     def __pos__(self) -> Any:
         return self
 
-    #: As of any number, and it is a real one.
-    real, imag, conjugate = property(__pos__), 0.0, __pos__
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **more: Any) -> Any:
+        return of_ufunc(ufunc, method, inputs, more)
 
-    def __pow__(self, exponent: Any) -> Any:
-        if isinstance(exponent, Taped):
-            raise Unsaid("a power whose exponent is no number")
-        return self if exponent == 1 else self.tape.entry("pow", self, float(exponent))
 
-    def __rpow__(self, base: Any) -> Any:
-        return self.tape.entry("exp", self * math.log(base))
+class Taped(_Computed):
+    """A real number, by its place on a tape."""
+
+    __slots__ = ("place", "tape")
+
+    def __init__(self, tape: Tape, place: int) -> None:
+        self.tape, self.place = tape, place
+
+    #: As of any number, and it is a real one; an array of one entry gives it as itself.
+    real, imag, conjugate = property(_Computed.__pos__), 0.0, _Computed.__pos__
+    item = _Computed.__pos__
 
     def __abs__(self) -> Any:
         return self.tape.entry("abs", self)
-
-    def __lt__(self, other: Any) -> Any:
-        return _compared("<", self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return _compared("<=", self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _compared(">", self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _compared(">=", self, other)
-
-    def __eq__(self, other: object) -> Any:
-        return _compared("==", self, other)
-
-    def __ne__(self, other: object) -> Any:
-        return _compared("!=", self, other)
-
-    __radd__, __rmul__ = __add__, __mul__
-    __hash__ = None  # type: ignore[assignment]  # as of arrays
 
     def __bool__(self) -> bool:
         raise self.tape.refuse(_BRANCH)
@@ -155,62 +211,30 @@ class Taped:
 
     __int__ = __index__ = __float__
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **more: Any) -> Any:
-        return of_ufunc(ufunc, method, inputs, more)
 
-    def item(self) -> Taped:
-        """Itself, as of an array of one entry."""
-        return self
-
-
-class Complex:
+class Complex(_Computed):
     """A complex number, as its real and its imaginary part, of which each may be an entry."""
 
     __slots__ = ("imag", "real")
-    __array_priority__ = 100
 
     def __init__(self, real: Any, imag: Any) -> None:
         self.real, self.imag = real, imag
 
-    def __add__(self, other: Any) -> Any:
-        return Complex(self.real + other.real, self.imag + other.imag)
-
-    def __mul__(self, other: Any) -> Any:
-        real = self.real * other.real - self.imag * other.imag
-        return Complex(real, self.real * other.imag + self.imag * other.real)
-
-    def __truediv__(self, other: Any) -> Any:
-        if isinstance(other, complex | Complex):
-            raise Unsaid(f"a quotient by a complex number; {_OF_COMPLEX}")
-        return Complex(self.real / other, self.imag / other)
-
-    def __neg__(self) -> Any:
-        return Complex(-self.real, -self.imag)
-
-    def __sub__(self, other: Any) -> Any:
-        return self + -other
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self + other
-
     def __abs__(self) -> Any:
         return _UFUNCS["sqrt"](self.real * self.real + self.imag * self.imag)
-
-    __radd__, __rmul__ = __add__, __mul__
 
     def conjugate(self) -> Any:
         """With the other sign of the imaginary part."""
         return Complex(self.real, -self.imag)
 
-    def exp(self) -> Any:
-        """e^a (cos b + i sin b) of a + i b."""
-        size = _UFUNCS["exp"](self.real)
-        return Complex(size * _UFUNCS["cos"](self.imag), size * _UFUNCS["sin"](self.imag))
-
-    def _refused(self, *args: Any) -> Any:
+    def __bool__(self) -> bool:
         raise Unsaid(_OF_COMPLEX)
 
-    __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __float__ = __pow__ = __rtruediv__ = _refused
+    __float__ = __bool__
+
+
+#: Complex numbers: of Python's, and of entries.
+_COMPLEX = complex | Complex
 
 
 class Condition:
@@ -234,68 +258,11 @@ class Condition:
         return self.left if self.sign == "true" else _chosen(self, 1.0, 0.0)
 
 
-def _folded(name: str, one: Any, other: Any) -> Any:
-    """An operation of two, of which one at least is an entry; 0, 1 and −∞ are known to it."""
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return NotImplemented
-    if isinstance(one, complex | Complex) or isinstance(other, complex | Complex):
-        first = Complex(one.real, one.imag)
-        if name == "div":
-            return first / other
-        return getattr(operator, name)(first, Complex(other.real, other.imag))
-    a, b = _number(one), _number(other)
-    tape = (one if a is None else other).tape
-    if math.inf in (a, b) or (name in ("sub", "div") and b == -math.inf):
-        raise Unsaid("∞ in a sum or a product with what is given")
-    if name in ("add", "sub"):
-        if -math.inf in (a, b):
-            return -math.inf
-        if b == 0 or (a == 0 and name == "add"):
-            return one if b == 0 else other
-    elif -math.inf in (a, b):
-        raise Unsaid("−∞ times a number that may be 0 or negative")
-    elif a == 0 or (b == 0 and name == "mul"):
-        return 0.0
-    elif b == 1 or (a == 1 and name == "mul"):
-        return one if b == 1 else other
-    return tape.entry(name, one if a is None else a, other if b is None else b)
-
-
-def _compared(sign: str, one: Any, other: Any) -> Any:
-    """A comparison: an entry is above −∞ and below ∞."""
-    if isinstance(other, np.ndarray):
-        return NotImplemented
-    number = None if isinstance(other, Taped) else float(other)
-    if number is not None and math.isinf(number):
-        return {"==": False, "!=": True}.get(sign, (number < 0) == (sign in (">", ">=")))
-    if one.tape.operations[one.place][0] == "truth" and number is not None:
-        holds = [bool(_SIGNS[sign](each, number)) for each in (0.0, 1.0)]
-        return holds[0] if len({*holds}) == 1 else Condition(str(holds[1]).lower(), one, 1.0)
-    return Condition(sign, one, other)
-
-
-_SIGNS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
-
-
 # ---- functions of entries --------------------------------------------------------------------
 
 
-def _largest(one: Any, other: Any) -> Any:
-    return _extreme(one, other, 1)
-
-
-def _smallest(one: Any, other: Any) -> Any:
-    return _extreme(one, other, -1)
-
-
-def _extreme(one: Any, other: Any, sign: int) -> Any:
+def _extreme(sign: int, one: Any, other: Any) -> Any:
+    """The larger of two, or with the sign −1 the smaller one."""
     a, b = _number(one), _number(other)
     if a is not None and b is not None:
         return max(a, b) if sign > 0 else min(a, b)
@@ -308,6 +275,9 @@ def _extreme(one: Any, other: Any, sign: int) -> Any:
     return tape.entry(name, one if a is None else a, other if b is None else b)
 
 
+_largest, _smallest = partial(_extreme, 1), partial(_extreme, -1)
+
+
 def _function(
     name: str,
     number: Callable[[float], float],
@@ -316,7 +286,7 @@ def _function(
     """A function of one entry, or of a number that is known; some also of complex numbers."""
 
     def of(x: Any) -> Any:
-        if isinstance(x, complex | Complex):
+        if isinstance(x, _COMPLEX):
             if of_complex is None:
                 raise Unsaid(_OF_COMPLEX)
             return of_complex(Complex(x.real, x.imag))
@@ -325,12 +295,16 @@ def _function(
     return of
 
 
-def _is(answer: bool) -> Callable[[str], Callable[[Any], Any]]:
-    def made(name: str) -> Callable[[Any], Any]:
-        function = getattr(np, name)
-        return lambda x: answer if isinstance(x, Taped) else bool(function(x))
+def _exp_of_complex(z: Complex) -> Complex:
+    """e^a (cos b + i sin b) of a + i b."""
+    size = _UFUNCS["exp"](z.real)
+    return Complex(size * _UFUNCS["cos"](z.imag), size * _UFUNCS["sin"](z.imag))
 
-    return made
+
+def _is(name: str, answer: bool) -> Callable[[Any], Any]:
+    """What is asked of numbers, and known of entries."""
+    function = getattr(np, name)
+    return lambda x: answer if isinstance(x, Taped) else bool(function(x))
 
 
 def _chosen(condition: Any, one: Any, other: Any) -> Any:
@@ -360,22 +334,22 @@ def _same(one: Any, other: Any) -> bool:
     return not isinstance(one, Taped) and not isinstance(other, Taped) and one == other
 
 
-def _both(one: Any, other: Any) -> Any:
-    if isinstance(one, Condition) or isinstance(other, Condition):
-        known = other if isinstance(one, Condition) else one
-        if isinstance(known, Condition):
-            raise Unsaid(_BRANCH)
-        return (one if isinstance(one, Condition) else other) if known else False
-    return bool(one) and bool(other)
+def _by_one(deciding: bool) -> Callable[[Any, Any], Any]:
+    """Whether both answers are true, or one of them: what is decided by one that is false, or true.
 
+    Of two that are not known it raises `Unsaid`.
+    """
 
-def _either(one: Any, other: Any) -> Any:
-    if isinstance(one, Condition) or isinstance(other, Condition):
-        known = other if isinstance(one, Condition) else one
-        if isinstance(known, Condition):
+    def of(one: Any, other: Any) -> Any:
+        open_ones = [answer for answer in (one, other) if isinstance(answer, Condition)]
+        known = [bool(answer) for answer in (one, other) if not isinstance(answer, Condition)]
+        if deciding in known:
+            return deciding
+        if len(open_ones) > 1:
             raise Unsaid(_BRANCH)
-        return True if known else (one if isinstance(one, Condition) else other)
-    return bool(one) or bool(other)
+        return open_ones[0] if open_ones else not deciding
+
+    return of
 
 
 def _logaddexp(one: Any, other: Any) -> Any:
@@ -413,7 +387,7 @@ _UFUNCS: Mapping[str, Callable[..., Any]] = {
     },
     "square": lambda x: x * x,
     "reciprocal": lambda x: 1.0 / x,
-    "exp": _function("exp", np.exp, lambda z: z.exp()),
+    "exp": _function("exp", np.exp, _exp_of_complex),
     "exp2": lambda x: _UFUNCS["exp"](x * _LN_2),
     "expm1": lambda x: _UFUNCS["exp"](x) - 1.0,
     "log": _function("ln", np.log),
@@ -432,15 +406,15 @@ _UFUNCS: Mapping[str, Callable[..., Any]] = {
     "fmin": _smallest,
     "clip": lambda x, low, high: _smallest(_largest(x, low), high),
     "logaddexp": _logaddexp,
-    "isfinite": _is(True)("isfinite"),
-    "isinf": _is(False)("isinf"),
-    "isnan": _is(False)("isnan"),
+    "isfinite": _is("isfinite", True),
+    "isinf": _is("isinf", False),
+    "isnan": _is("isnan", False),
     "logical_not": lambda x: ~x if isinstance(x, Condition) else not x,
     "invert": lambda x: ~x if isinstance(x, Condition) else not x,
-    "logical_and": _both,
-    "bitwise_and": _both,
-    "logical_or": _either,
-    "bitwise_or": _either,
+    "logical_and": _by_one(False),
+    "bitwise_and": _by_one(False),
+    "logical_or": _by_one(True),
+    "bitwise_or": _by_one(True),
 }
 
 
@@ -454,10 +428,11 @@ class Entries(np.ndarray[Any, Any]):
     def __array_function__(
         self, function: Any, types: Any, args: Any, options: Mapping[str, Any]
     ) -> Any:
-        """A function of NumPy's: by a row of `_FUNCTIONS`, or as NumPy does it with objects."""
-        own = _FUNCTIONS.get(function.__name__, function)
-        found = own(*map(_bare, args), **{name: _bare(x) for name, x in options.items()})
-        return _wrapped(found)
+        """A function of NumPy's: by a row of `_FUNCTIONS`, or by NumPy's own definition."""
+        own = _FUNCTIONS.get(function.__name__)
+        if own is None:
+            return _wrapped(super().__array_function__(function, types, args, options))
+        return _wrapped(own(*map(_bare, args), **{name: _bare(x) for name, x in options.items()}))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """A part written over, also where a condition holds that is not known."""
@@ -485,9 +460,6 @@ class Entries(np.ndarray[Any, Any]):
         if kind == "f" or any(isinstance(one, Taped | Condition) for one in self.flat):
             return self.copy()
         return self.view(np.ndarray).astype(dtype)
-
-    #: As the functions of NumPy's have them.
-    mean, var, std, dot = np.mean, np.var, np.std, np.dot  # type: ignore[assignment]
 
     #: Of entries these are no views, as NumPy has them.
     real = property(np.real, doc="The real parts.")
@@ -547,9 +519,7 @@ def of_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], more: Mapping[
     else:
         own = np.frompyfunc(_UFUNCS[name], len(given) if method == "__call__" else 2, 1)
         found = getattr(own, method)(*given, **rest)
-    if out is None:
-        return _wrapped(found)
-    (target,) = out
+    (target,) = out or (None,)
     if target is None:
         return _wrapped(found)
     if not isinstance(target, Entries):
@@ -599,54 +569,6 @@ def _where(condition: Any, one: Any = None, other: Any = None) -> Any:
     return own(_objects(condition), _objects(one), _objects(other))
 
 
-def _mean(
-    array: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    **more: Any,
-) -> Any:
-    array = _objects(array)
-    summed = _reduced("add", array, axis, bool(keepdims) and keepdims is not np._NoValue)
-    return summed / (array.size / np.size(summed))
-
-
-def _var(
-    array: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = False,
-    **more: Any,
-) -> Any:
-    array = _objects(array)
-    apart = array - _mean(array, axis, keepdims=True)
-    count = array.size / np.size(_mean(array, axis))
-    return _mean(apart * apart, axis, keepdims=keepdims) * (count / (count - ddof))
-
-
-def _of(name: str) -> Callable[..., Any]:
-    """A reduction by the name of its universal function."""
-
-    def reduced(
-        array: Any, axis: Any = None, *args: Any, keepdims: Any = False, **more: Any
-    ) -> Any:
-        options = {key: one for key, one in more.items() if key in ("initial", "where")}
-        keeps = bool(keepdims) and keepdims is not np._NoValue
-        return _reduced(name, _objects(array), axis, keeps, **options)
-
-    return reduced
-
-
-def _clip(array: Any, low: Any = None, high: Any = None, **more: Any) -> Any:
-    low, high = more.get("min", low), more.get("max", high)
-    array = _objects(array)
-    array = array if low is None else np.frompyfunc(_largest, 2, 1)(array, low)
-    return array if high is None else np.frompyfunc(_smallest, 2, 1)(array, high)
-
-
 def _nan_to_num(array: Any, *args: Any, **more: Any) -> Any:
     array = _objects(array)
     if any(not isinstance(one, Taped) and not math.isfinite(one) for one in array.flat):
@@ -662,9 +584,7 @@ def _einsum(*args: Any, **more: Any) -> Any:
 def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     if ord not in (None, 2) or (ord == 2 and axis is None):
         raise Unsaid("this norm is not known here")
-    array = _objects(array)
-    squares = _reduced("add", array * array, axis, keepdims)
-    return np.frompyfunc(_UFUNCS["sqrt"], 1, 1)(squares)
+    return np.sqrt(np.sum(np.square(entries(array)), axis=axis, keepdims=keepdims))
 
 
 def _along(function: Callable[..., Any], axis: int, array: Any, *args: Any, **more: Any) -> Any:
@@ -676,24 +596,6 @@ def _along(function: Callable[..., Any], axis: int, array: Any, *args: Any, **mo
 
 def _rows(array: Any) -> Any:
     return array.reshape(-1, array.shape[-1])
-
-
-def softmax(x: Any, axis: Any = None) -> Any:
-    """Exponentials over their sum."""
-    powers = np.exp(np.subtract(x, np.max(x, axis=axis, keepdims=True)))
-    return np.divide(powers, np.sum(powers, axis=axis, keepdims=True))
-
-
-def log_sum_exp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The logarithm of a sum of exponentials."""
-    top = np.max(x, axis=axis, keepdims=True)
-    out = np.add(np.log(np.sum(np.exp(np.subtract(x, top)), axis=axis, keepdims=True)), top)
-    return out if keepdims else np.squeeze(out, axis=axis)
-
-
-def sigmoid(x: Any) -> Any:
-    """1/(1 + e^-x)."""
-    return np.divide(1.0, np.add(1.0, np.exp(np.negative(x))))
 
 
 def complex_of(real: Any, imag: Any) -> Any:
@@ -715,20 +617,7 @@ def erf(x: Any) -> Any:
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "apply_along_axis": _along,
     "where": _where,
-    "mean": _mean,
-    "average": _mean,
-    "var": _var,
-    "std": lambda *args, **more: np.frompyfunc(_UFUNCS["sqrt"], 1, 1)(_var(*args, **more)),
-    "sum": _of("add"),
-    "prod": _of("multiply"),
-    "max": _of("maximum"),
-    "amax": _of("maximum"),
-    "nanmax": _of("maximum"),
-    "min": _of("minimum"),
-    "amin": _of("minimum"),
-    "all": _of("logical_and"),
-    "any": _of("logical_or"),
-    "clip": _clip,
+    "nanmax": lambda array, *args, **more: np.max(entries(array), *args, **more),
     "einsum": _einsum,
     "norm": _norm,
     "nan_to_num": _nan_to_num,
@@ -745,17 +634,11 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 def _made(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of NumPy's that makes an array of floats, into which entries may be written."""
 
-    def made(*args: Any, **more: Any) -> Any:
-        dtype = more.get("dtype")
-        if dtype is not None and np.dtype(dtype) != np.dtype(object):
-            kind = np.dtype(dtype).kind
-            if kind != "f":
-                return function(*map(_bare, args), **more)
-        found = function(*map(_bare, args), **{**more, "dtype": None} if "dtype" in more else more)
-        array = np.asarray(found)
-        if array.dtype == object:
-            return array.view(Entries)
-        return entries(array) if array.dtype.kind == "f" else found
+    def made(*args: Any, dtype: Any = None, **more: Any) -> Any:
+        is_exact = dtype is not None and np.dtype(dtype).kind not in "fO"
+        kept = {"dtype": dtype} if is_exact else {}
+        found = np.asarray(function(*map(_bare, args), **kept, **more))
+        return entries(found) if found.dtype.kind in "fO" else found
 
     return made
 
@@ -822,47 +705,26 @@ MATH = Module(
 )
 
 
-#: Functions of `scipy.special`, which asks its arguments what they are.
-_SPECIAL: Mapping[str, Callable[..., Any]] = {
-    "softmax": softmax,
-    "log_softmax": lambda x, axis=None: np.subtract(x, log_sum_exp(x, axis, keepdims=True)),
-    "logsumexp": log_sum_exp,
-    "expit": sigmoid,
-    "erf": erf,
-}
-
-
-def of_special() -> dict[int, Any]:
-    """What a program sees for SciPy, if it has imported that, by the ids of what it would see."""
-    special = sys.modules.get("scipy.special")
-    if special is None:
-        return {}
-    scipy, own = sys.modules["scipy"], Module(special, _SPECIAL)
-    found = {id(scipy): Module(scipy, {"special": own}), id(special): own}
-    return found | {id(getattr(special, name)): each for name, each in _SPECIAL.items()}
-
-
 def _largest_of(*args: Any, **more: Any) -> Any:
     """``max`` of Python's."""
     listed = [*args] if len(args) > 1 else [*args[0]]
-    if not any(isinstance(one, Taped) for one in listed):
-        return builtins.max(*args, **more)
-    out = listed[0]
-    for one in listed[1:]:
-        out = _largest(out, one)
-    return out
+    known = not any(isinstance(one, Taped) for one in listed)
+    return builtins.max(*args, **more) if known else reduce(_largest, listed)
 
 
 def _float(value: Any = 0.0) -> Any:
     return value if isinstance(value, Taped) else float(value)
 
 
+#: It is also a dtype, as Python's own is.
+_float.dtype = np.dtype(float)  # type: ignore[attr-defined]
+
+
 def of_entries() -> dict[int, Any]:
     """What a program sees that is run on entries: `NUMPY`, `MATH`, and their functions."""
     own = {id(np): NUMPY, id(math): MATH}
     own |= {id(getattr(np, name)): one for name, one in NUMPY._own.items()}
-    own |= {id(getattr(math, name)): one for name, one in MATH._own.items()}
-    return {**own, **of_special()}
+    return own | {id(getattr(math, name)): one for name, one in MATH._own.items()}
 
 
 #: What stands for functions of Python's.

@@ -18,19 +18,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from symattn.lifting.entries import (
-    Complex,
-    Condition,
-    Entries,
-    Taped,
-    complex_of,
-    entries,
-    erf,
-    log_sum_exp,
-    sigmoid,
-    softmax,
-)
-from symattn.lifting.recorded import BRANCHES, WRITTEN, Asked, Recorded, bare, unsaid
+from symattn.lifting import composed
+from symattn.lifting.composed import Unmade
+from symattn.lifting.entries import Complex, Condition, Entries, Taped, entries
+from symattn.lifting.recorded import BRANCHES, WRITTEN, Recorded, bare, unsaid
 from symattn.lifting.said import Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.
@@ -62,16 +53,9 @@ class Graph:
         return function(*filled[:count], **dict(zip(self.named, filled[count:], strict=True)))
 
 
-@dataclass(frozen=True)
-class _Unmade:
-    """What an operation would give that is not known here; it may not be needed."""
-
-    why: str
-
-
 def _needed(value: Any) -> Any:
     """What an operation is given. Raises `Unsaid` for what could not be made."""
-    if isinstance(value, _Unmade):
+    if isinstance(value, Unmade):
         raise Unsaid(value.why)
     return value
 
@@ -79,7 +63,7 @@ def _needed(value: Any) -> Any:
 def _holds(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_holds, value))
-    return isinstance(value, (*_RECORD, _Unmade))
+    return isinstance(value, (*_RECORD, Unmade))
 
 
 def _kept(value: Any, args: Any) -> Any:
@@ -89,10 +73,10 @@ def _kept(value: Any, args: Any) -> Any:
     """
     if any(isinstance(one, Recorded) for one in _all_of(args)):
         for one in _all_of(value):
-            if isinstance(one, Asked):
+            is_boolean = isinstance(one, np.ndarray) and one.dtype.kind == "b"
+            if is_boolean and isinstance(one, Recorded):
                 raise Unsaid(BRANCHES)
-            known = isinstance(one, np.ndarray) and one.dtype.kind == "b"
-            if not isinstance(one, Recorded | _Unmade) and not known:
+            if not is_boolean and not isinstance(one, Recorded | Unmade):
                 raise Unsaid("an operation without a formula here")
     return entries(value) if isinstance(value, Taped | Complex | Condition) else value
 
@@ -109,29 +93,51 @@ def _moved(operation: Callable[..., Any], args: Any, library: Callable[[Any], An
 
     `library` makes an array of the library's of one of NumPy's.
     """
-    if any(isinstance(one, Recorded) for one in _all_of(args)):
-        return _moved_whole(operation, args, library)
-    pool: list[Any] = [0.0]
+    pool: list[Any] = [np.zeros(1)]
+    arrays: list[tuple[Any, Any]] = []
 
     def placed(one: Any) -> Any:
         if isinstance(one, list | tuple):
             return type(one)(map(placed, one))
-        if not isinstance(one, Entries) and getattr(one, "dtype", np.dtype(int)).kind not in "fc":
+        records = isinstance(one, _RECORD)
+        if not records and getattr(one, "dtype", np.dtype(int)).kind not in "fc":
             return library(one) if isinstance(one, np.ndarray) else one
-        start = len(pool)
-        pool.extend(np.asarray(one, object).flat)
-        return library(np.arange(start, len(pool), dtype=float).reshape(np.shape(one)))
+        numbers, start = np.asarray(bare(one)), sum(map(len, pool))
+        pool.append(numbers.ravel())
+        places = np.arange(start, start + numbers.size, dtype=float).reshape(numbers.shape)
+        if not records:
+            places[numbers == 0] = 0
+        if places.any():
+            arrays.append((one, places))
+        return library(places)
 
     def taken(found: Any) -> Any:
         if isinstance(found, list | tuple):
             return [*map(taken, found)]
-        places = np.asarray(found)
-        out = np.empty(places.shape, object)
-        for place, which in np.ndenumerate(places):
-            out[place] = pool[int(which)]
-        return entries(out)
+        places = np.asarray(found).astype(int)
+        if any(isinstance(one, Recorded) for one, _ in arrays):
+            return _whole(arrays, places, numbers)
+        return entries(numbers[places])
 
-    return taken(operation(*map(placed, args)))
+    moved = operation(*map(placed, args))
+    numbers = np.concatenate(pool)
+    return taken(moved)
+
+
+def _whole(arrays: Sequence[tuple[Any, Any]], places: Any, numbers: Any) -> Any:
+    """An array that records as a whole, of the places that it takes of one, or of some joined."""
+    (one, own), *others = arrays
+    if not others and places.all():
+        return one.taken(places - int(own.flat[0]))
+    kept = places != 0
+    if not others and places.shape == own.shape and (places == own)[kept].all():
+        return np.where(kept, one, 0.0)  # what is left of a triangle
+    for axis in range(places.ndim):
+        with suppress(ValueError):  # not along this one
+            if np.array_equal(np.concatenate([each for _, each in arrays], axis=axis), places):
+                return np.concatenate([array for array, _ in arrays], axis=axis)
+    run = next(array.run for array, _ in arrays if isinstance(array, Recorded))
+    return unsaid(numbers[places], run, WRITTEN)
 
 
 def _scattered(
@@ -161,109 +167,7 @@ def _all_of(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _moved_whole(operation: Callable[..., Any], args: Any, library: Callable[[Any], Any]) -> Any:
-    """The same of arrays that record as wholes: of one, or of some that are joined."""
-    arrays = [one for one in _all_of(args) if isinstance(one, Recorded)]
-    starts = np.cumsum([1, *(one.size for one in arrays)])
-    waiting = iter(zip(arrays, starts, strict=False))
-
-    def placed(one: Any) -> Any:
-        if isinstance(one, list | tuple):
-            return type(one)(map(placed, one))
-        if isinstance(one, Recorded):
-            array, start = next(waiting)
-            return library(np.arange(start, start + array.size, dtype=float).reshape(array.shape))
-        return library(one) if isinstance(one, np.ndarray) else one
-
-    def taken(found: Any) -> Any:
-        if isinstance(found, list | tuple):
-            return [*map(taken, found)]
-        places = np.asarray(found).astype(int)
-        if len(arrays) > 1:
-            return _joined(arrays, starts, places)
-        (one,) = arrays
-        if (places == 0).any():  # where nothing is left of a triangle
-            own = np.arange(1, one.size + 1).reshape(one.shape)
-            if places.shape != own.shape or (places != own)[places != 0].any():
-                raise Unsaid(WRITTEN)
-            return np.where(places != 0, one, 0.0)
-        return one.taken(places - 1)
-
-    return taken(operation(*map(placed, args)))
-
-
-def _joined(arrays: Sequence[Recorded], starts: Any, places: Any) -> Any:
-    """Arrays beside one another, along the axis along which their places change."""
-    pairs = zip(arrays, starts, strict=False)
-    own = [start + np.arange(one.size).reshape(one.shape) for one, start in pairs]
-    for axis in range(places.ndim):
-        with suppress(ValueError):  # not along this one
-            if np.array_equal(np.concatenate(own, axis=axis), places):
-                return np.concatenate(arrays, axis=axis)
-    numbers = np.concatenate([[0.0], *(bare(one).ravel() for one in arrays)])[places]
-    return unsaid(numbers, arrays[0].run, WRITTEN)
-
-
 # ---- what both have --------------------------------------------------------------------------
-
-
-def _by_name(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of entries that equations call by a name, where an array is a formula."""
-
-    def of(x: Any) -> Any:
-        return x.called(name, function(bare(x))) if isinstance(x, Recorded) else function(x)
-
-    return of
-
-
-def _softmax(x: Any, axis: int, *_: Any) -> Any:
-    if isinstance(x, Recorded):
-        return x.called("softmax", softmax(bare(x), axis), axis)
-    return softmax(x, axis)
-
-
-_sigmoid = _by_name("sigmoid", sigmoid)
-_silu = _by_name("SiLU", lambda x: np.multiply(x, sigmoid(x)))
-_erf = _by_name("erf", erf)
-_elu_and_1 = _by_name("elu1", lambda x: np.where(np.greater(x, 0.0), np.add(x, 1.0), np.exp(x)))
-_gelu_of_erf = _by_name(
-    "GELU", lambda x: np.multiply(x, np.add(0.5, np.multiply(0.5, erf(np.multiply(x, 0.5**0.5)))))
-)
-
-
-def _gelu(x: Any, approximate: str = "none") -> Any:
-    if approximate == "none":
-        return _gelu_of_erf(x)
-    inner = np.add(x, np.multiply(np.power(x, 3.0), 0.044715))
-    half = np.add(np.tanh(np.multiply(inner, (2 / np.pi) ** 0.5)), 1.0)
-    return np.multiply(np.multiply(x, 0.5), half)
-
-
-def _complex(real: Any, imag: Any) -> Any:
-    """Complex numbers by their parts."""
-    if isinstance(real, Recorded) or isinstance(imag, Recorded):
-        return np.add(real, np.multiply(1j, imag))
-    return complex_of(real, imag)
-
-
-def _layer_norm(x: Any, shape: Any, weight: Any, bias: Any, eps: float) -> Any:
-    """Each row less its mean and over its standard deviation; of that nothing else is known."""
-    if len(shape) != 1:
-        raise Unsaid("a layer norm over more than one axis")
-    plain = bare(x) if isinstance(x, Recorded) else x
-    apart = np.subtract(plain, np.mean(plain, axis=-1, keepdims=True))
-    spread = np.add(np.mean(np.square(apart), axis=-1, keepdims=True), eps)
-    out = np.divide(apart, np.sqrt(spread))
-    if isinstance(x, Recorded):
-        out = x.called("LayerNorm", out, -1, eps=eps)
-    out = out if weight is None else np.multiply(out, weight)
-    rest = _Unmade("the mean and the spread that a layer norm gives")
-    return (out if bias is None else np.add(out, bias)), rest, rest
-
-
-def _clamped(x: Any, low: Any = None, high: Any = None) -> Any:
-    x = x if low is None else np.maximum(x, low)
-    return x if high is None else np.minimum(x, high)
 
 
 def _same(x: Any, *_: Any, **more: Any) -> Any:
@@ -431,7 +335,7 @@ def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
         more = {key: value for key, value in more.items() if key not in _LEFT_OUT}
         return _kept(_OF_TORCH[base](*args, **more), args)
     except Unsaid as error:
-        return _Unmade(_behind(_lines_of(node), str(error)))
+        return Unmade(_behind(_lines_of(node), str(error)))
 
 
 def _summed_at(node: Any, args: tuple[Any, ...], which: int, more: Mapping[str, Any]) -> Any:
@@ -519,7 +423,7 @@ def _largest_of(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The values; the places are known of no entry."""
     if axis is None:
         return np.max(x)
-    return np.max(x, axis=axis, keepdims=keepdims), _Unmade("the place of the largest of some")
+    return np.max(x, axis=axis, keepdims=keepdims), Unmade("the place of the largest of some")
 
 
 def _reduced(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -531,14 +435,10 @@ def _variance(x: Any, dims: Any = None, correction: Any = 1, keepdim: bool = Fal
     return np.var(x, axis=_axes(dims), ddof=freedom, keepdims=keepdim)
 
 
-def _deviation(*args: Any, **more: Any) -> Any:
-    return np.sqrt(_variance(*args, **more))
-
-
-def _with_mean(spread: Callable[..., Any]) -> Callable[..., Any]:
+def _with_mean(spread: str) -> Callable[..., Any]:
     """A variance, or its root, and the mean."""
     return lambda x, dims=None, correction=1, keepdim=False: (
-        spread(x, dims, correction, keepdim),
+        _OF_TORCH[spread](x, dims, correction, keepdim),
         np.mean(x, axis=_axes(dims), keepdims=keepdim),
     )
 
@@ -547,13 +447,6 @@ def _padded(x: Any, pads: Sequence[int], value: Any = 0) -> Any:
     pairs = [*zip(pads[::2], pads[1::2], strict=True)]
     widths = [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
     return entries(np.pad(x.view(np.ndarray), widths, constant_values=float(value)))
-
-
-def _elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
-    if isinstance(x, Recorded) and alpha == scale == input_scale == 1:
-        return np.subtract(_elu_and_1(x), 1.0)
-    low = np.multiply(np.expm1(np.multiply(x, input_scale)), alpha)
-    return np.multiply(np.where(np.greater(x, 0.0), x, low), scale)
 
 
 #: Operations of PyTorch's that only move numbers, or put 0 in their place.
@@ -624,17 +517,17 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "div": _divided,
     "log2": np.log2,
     "reciprocal": np.reciprocal,
-    "sigmoid": _sigmoid,
+    "sigmoid": composed.sigmoid,
     "relu": lambda x: np.maximum(x, 0.0),
-    "silu": _silu,
-    "gelu": _gelu,
-    "erf": _erf,
-    "elu": _elu,
+    "silu": composed.silu,
+    "gelu": composed.gelu,
+    "erf": composed.erf,
+    "elu": composed.elu,
     "softplus": lambda x, *_: np.log(np.add(1.0, np.exp(x))),
     "maximum": np.maximum,
     "minimum": np.minimum,
-    "clamp": _clamped,
-    "clamp_min": _clamped,
+    "clamp": lambda x, low=None, high=None: np.clip(x, low, high),
+    "clamp_min": np.maximum,
     "clamp_max": np.minimum,
     "logaddexp": np.logaddexp,
     "sum": _reduced(np.sum),
@@ -643,25 +536,25 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "amin": _reduced(np.min),
     "max": _largest_of,
     "var": _variance,
-    "std": _deviation,
-    "var_mean": _with_mean(_variance),
-    "std_mean": _with_mean(_deviation),
-    "native_layer_norm": _layer_norm,
-    "complex": _complex,
-    "polar": lambda size, angle: _complex(size * np.cos(angle), size * np.sin(angle)),
-    "view_as_complex": lambda x: _complex(x[..., 0], x[..., 1]),
+    "std": lambda *args, **more: np.sqrt(_variance(*args, **more)),
+    "var_mean": _with_mean("var"),
+    "std_mean": _with_mean("std"),
+    "native_layer_norm": composed.layer_norm,
+    "complex": composed.complex,
+    "polar": lambda size, angle: composed.complex(size * np.cos(angle), size * np.sin(angle)),
+    "view_as_complex": lambda x: composed.complex(x[..., 0], x[..., 1]),
     "view_as_real": lambda x: np.stack([np.real(x), np.imag(x)], axis=-1),
     "real": np.real,
     "imag": np.imag,
     **dict.fromkeys(("_conj", "conj", "conj_physical"), np.conjugate),
-    "logsumexp": lambda x, dims, keepdims=False: log_sum_exp(x, _axes(dims), keepdims),
+    "logsumexp": lambda x, dims, keepdims=False: composed.log_sum_exp(x, _axes(dims), keepdims),
     "linalg_vector_norm": lambda x, order=2, dims=None, keepdims=False: np.linalg.norm(
         x, order, _axes(dims), keepdims
     ),
-    "_softmax": _softmax,
-    "softmax": _softmax,
-    "_safe_softmax": _softmax,
-    "_log_softmax": lambda x, axis, *_: np.subtract(x, log_sum_exp(x, axis, True)),
+    "_softmax": composed.softmax,
+    "softmax": composed.softmax,
+    "_safe_softmax": composed.softmax,
+    "_log_softmax": composed.log_softmax,
     "where": np.where,
     "masked_fill": lambda x, mask, value: np.where(mask, value, x),
     "logical_not": np.logical_not,
@@ -739,7 +632,7 @@ def _of_jaxpr(jaxpr: Any, constants: Sequence[Any], given: Sequence[Any]) -> lis
             _at(lines, args)
             found = [*map(_made, _of_equation(equation, args))]
         except Unsaid as error:
-            found = [_Unmade(_behind(lines, str(error)))] * len(equation.outvars)
+            found = [Unmade(_behind(lines, str(error)))] * len(equation.outvars)
         values.update(zip(equation.outvars, found, strict=True))
     return [known(one) for one in jaxpr.outvars]
 
@@ -779,11 +672,9 @@ def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
     if name in _SCATTERS_OF_JAX:
         x, where, parts = args
         return [_scattered(lambda a, b: bound(a, where, b), x, parts, *_SCATTERS_OF_JAX[name])]
-    if name in _OF_JAX:
-        return [_kept(_OF_JAX[name](*args, **params), args)]
-    if name not in _OF_BOTH:
+    if name not in _OF_JAX:
         raise Unsaid(f"{name} of JAX is not known here")
-    return [_kept(_OF_BOTH[name](*args), args)]
+    return [_kept(_OF_JAX[name](*args, **params), args)]
 
 
 def _library_array(value: Any) -> Any:
@@ -832,11 +723,9 @@ def _row(array: Any, place: int) -> Any:
 
 
 def _stacked(parts: list[Any]) -> Any:
-    if not _holds(parts):
-        return np.stack(parts)
     if any(isinstance(one, Recorded) for one in parts):
         raise Unsaid(WRITTEN)
-    return entries(np.stack([np.asarray(one, object) for one in parts]))
+    return np.stack(parts)
 
 
 def _repeated(params: Mapping[str, Any], args: Sequence[Any]) -> list[Any]:
@@ -903,8 +792,8 @@ def _plain(function: Any) -> Callable[..., Any]:
 
 #: Functions of JAX's that equations know by a name.
 _NAMED_IN_JAX: Mapping[str, Callable[..., Any]] = {
-    "elu": lambda x, alpha=1.0: _elu(x, float(alpha)),
-    "silu": _silu,
+    "elu": lambda x, alpha=1.0: composed.elu(x, float(alpha)),
+    "silu": composed.silu,
 }
 
 #: Operations of JAX's that only move numbers.
@@ -938,20 +827,21 @@ _SCATTERS_OF_JAX: Mapping[str, tuple[np.ufunc, float]] = {
     "scatter-mul": (np.multiply, 1.0),
 }
 
-#: What each other operation of JAX's does that is named or told otherwise than in `_OF_BOTH`.
+#: What each other operation of JAX's does.
 _OF_JAX: Mapping[str, Callable[..., Any]] = {
     **{
         name: _plain(function)
         for name, function in {
+            **_OF_BOTH,
             "max": np.maximum,
             "min": np.minimum,
-            "logistic": _sigmoid,
-            "complex": _complex,
+            "logistic": composed.sigmoid,
+            "complex": composed.complex,
             "real": np.real,
             "imag": np.imag,
             "conj": np.conjugate,
-            "erf": _erf,
-            "erfc": lambda x: np.subtract(1.0, _erf(x)),
+            "erf": composed.erf,
+            "erfc": lambda x: np.subtract(1.0, composed.erf(x)),
             "not": np.logical_not,
             "and": np.logical_and,
             "or": np.logical_or,
@@ -959,14 +849,7 @@ _OF_JAX: Mapping[str, Callable[..., Any]] = {
             "stop_gradient": _same,
             "reduce_precision": _same,
             "optimization_barrier": _same,
-            "clamp": lambda low, x, high: _clamped(x, low, high),
-            "exp": np.exp,
-            "log": np.log,
-            "tanh": np.tanh,
-            "cos": np.cos,
-            "sin": np.sin,
-            "sqrt": np.sqrt,
-            "exp2": np.exp2,
+            "clamp": lambda low, x, high: np.clip(x, low, high),
         }.items()
     },
     "convert_element_type": lambda x, new_dtype, **_: _as(x, new_dtype),
@@ -982,3 +865,7 @@ _OF_JAX: Mapping[str, Callable[..., Any]] = {
     "reduce_and": _over(np.all),
     "reduce_or": _over(np.any),
 }
+
+
+#: How functions of libraries are run that make graphs of them.
+GRAPHS: Mapping[str, Callable[..., Any]] = {"torch": of_torch, "jax": of_jax}

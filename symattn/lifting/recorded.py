@@ -8,10 +8,12 @@ formula, and says so where one is asked for.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from types import FrameType
 from typing import Any
 
@@ -97,10 +99,6 @@ class Recording:
                 return Said(f"rotary({one.said.text}{more})", ATOM, axes)
         return None
 
-    def is_named(self, count: int) -> bool:
-        """Whether a number of heads is a size that is open."""
-        return count in self.sizes.values()
-
     def shape(self, shape: Sequence[int]) -> str:
         """A shape in names of sizes."""
         return " × ".join(self.number(size).text for size in shape)
@@ -108,7 +106,7 @@ class Recording:
     def place(self) -> str:
         """The line of the program that is being run."""
         frame: FrameType | None = sys._getframe()
-        while frame is not None:
+        while frame is not None and not self.line:
             if frame.f_code.co_filename == self.file:
                 return f"line {frame.f_lineno}"
             frame = frame.f_back
@@ -141,6 +139,15 @@ class _View:
             return viewed(self.formula, self.whole, self.places, run)
         except Unsaid:  # of the whole at once; it is a view of a view
             return viewed(self.last.said, self.last.shape, self.places_in_last, run)
+
+
+def _moving(name: str) -> Callable[..., Any]:
+    """A method of NumPy's that only moves numbers, by its name."""
+
+    def of(self: Recorded, *args: Any, **more: Any) -> Any:
+        return self.moved(lambda array: getattr(array, name)(*args, **more))
+
+    return of
 
 
 class Recorded(np.ndarray[Any, Any]):
@@ -233,7 +240,7 @@ class Recorded(np.ndarray[Any, Any]):
         if np.asarray(numbers).dtype == bool:
             if ufunc.__name__ in _OF_HIDDEN or _is_known(inputs):
                 return numbers
-            return Asked(numbers, _placed(self.run, ""))
+            return unsaid(numbers, self.run, BRANCHES)
         result = _recorded(numbers, self.run).known(
             lambda: _formula(self.run, ufunc.__name__, method, inputs, more)
         )
@@ -249,6 +256,8 @@ class Recorded(np.ndarray[Any, Any]):
         first, *rest = args
         if name in _MOVES and isinstance(first, Recorded):
             return first.moved(lambda array: function(array, *rest, **options))
+        if name in _BY_UFUNCS:
+            return super().__array_function__(function, types, args, options)
         numbers = function(*map(_bare, args), **{name: _bare(x) for name, x in options.items()})
         if name in ("shape", "ndim", "size"):
             return numbers
@@ -272,30 +281,10 @@ class Recorded(np.ndarray[Any, Any]):
         self._memory[0] += 1
         self.formula = _placed(self.run, f"a part is written over: {WRITTEN}")
 
-    @property
-    def T(self) -> Any:  # noqa: N802  NumPy's name
-        """The transpose."""
-        return self.transpose()
-
-    def transpose(self, *axes: Any) -> Any:
-        """The axes in another order."""
-        return self.moved(lambda array: array.transpose(*axes))
-
-    def swapaxes(self, one: Any, other: Any) -> Any:
-        """Two axes changed."""
-        return self.moved(lambda array: array.swapaxes(one, other))
-
-    def reshape(self, *shape: Any, **more: Any) -> Any:
-        """The same numbers in another shape."""
-        return self.moved(lambda array: array.reshape(*shape, **more))
-
-    def squeeze(self, axis: Any = None) -> Any:
-        """Without axes of length 1."""
-        return self.moved(lambda array: array.squeeze(axis))
-
-    def repeat(self, repeats: Any, axis: Any = None) -> Any:
-        """Every part along an axis so many times."""
-        return self.moved(lambda array: array.repeat(repeats, axis))
+    transpose, swapaxes, reshape, squeeze, repeat, ravel, flatten = map(
+        _moving, ("transpose", "swapaxes", "reshape", "squeeze", "repeat", "ravel", "flatten")
+    )
+    T = property(transpose, doc="The transpose.")
 
     def called(
         self, name: str, numbers: Any, axis: int | None = None, **options: float
@@ -325,7 +314,7 @@ class Recorded(np.ndarray[Any, Any]):
     def astype(self, *args: Any, **more: Any) -> Any:
         """Itself: numbers are real here, whatever their dtype."""
         dtype = np.dtype((*args, *more.values())[0])
-        if dtype.kind == "b":
+        if dtype.kind == "b" and self.dtype != bool:
             raise Unsaid(_placed(self.run, CUT))
         self.kept_in(dtype)
         return self.copy()
@@ -334,19 +323,11 @@ class Recorded(np.ndarray[Any, Any]):
         """A copy, which is made by the same formula."""
         return _recorded(np.array(bare(self)), self.run).known(lambda: self.said)
 
-    def __float__(self) -> float:
+    def _taken_out(self, *args: Any) -> Any:
         """No number may be taken out."""
         raise Unsaid(_placed(self.run, "a number is taken out of its array"))
 
-    __int__ = __index__ = __float__  # type: ignore[assignment]  # they raise
-
-    def item(self, *args: Any) -> Any:
-        """No number may be taken out."""
-        return float(self)
-
-    def tolist(self) -> Any:
-        """No number may be taken out."""
-        return float(self)
+    __float__ = __int__ = __index__ = item = tolist = _taken_out
 
     def __iter__(self) -> Any:
         """Its rows, of which each records."""
@@ -369,49 +350,9 @@ WRITTEN = (
 BRANCHES = "a branch depends on the numbers; a mask of constants has a formula"
 
 
-class Asked(np.ndarray[Any, Any]):
-    """What a comparison of numbers gives; only `np.where` may ask it."""
-
-    why: str
-
-    def __new__(cls, numbers: Any, why: str) -> Asked:
-        """The answers at the numbers of the run."""
-        made = np.asarray(numbers).view(cls)
-        made.why = why
-        return made
-
-    def __bool__(self) -> bool:
-        """No branch may depend on numbers."""
-        raise Unsaid(f"{self.why}a branch depends on the numbers; use np.where or np.maximum")
-
-    __float__ = __int__ = __index__ = __iter__ = __bool__  # type: ignore[assignment]
-
-    def item(self, *args: Any) -> Any:
-        """No answer may be taken out."""
-        return bool(self)
-
-    def tolist(self) -> Any:
-        """No answer may be taken out."""
-        return bool(self)
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **more: Any) -> Any:
-        """What is made of answers is one, too."""
-        if any(isinstance(one, Recorded) for one in inputs):
-            return NotImplemented
-        return Asked(getattr(ufunc, method)(*map(bare, inputs), **_bare_options(more)), self.why)
-
-    def __array_function__(
-        self, function: Any, types: Any, args: Iterable[Any], options: Mapping[str, Any]
-    ) -> Any:
-        """Only what goes with an array that records may ask."""
-        if any(isinstance(one, Recorded) for one in args):
-            return NotImplemented
-        return bool(self)
-
-
 def bare(value: Any) -> Any:
     """An array without its formula."""
-    return value.view(np.ndarray) if isinstance(value, Recorded | Asked) else value
+    return value.view(np.ndarray) if isinstance(value, Recorded) else value
 
 
 def _bare(value: Any) -> Any:
@@ -512,37 +453,40 @@ def _formula(
 ) -> Said:
     """The formula of a universal function."""
     if method == "reduce":
-        return _reduced(run, name, inputs[0], **more)
+        return _reduced(name, run, inputs[0], **{"axis": 0, **more})
     if method != "__call__":
         raise Unsaid(f"{name}.{method} has no formula here")
-    if name in OF_ENTRIES:
-        return called(OF_ENTRIES[name], inputs[0].said)
     if name in ("matmul", "vecdot", "matvec", "vecmat"):
         return _product(run, *inputs)
     row = _FORMULAS.get(name)
     if row is None:
         raise Unsaid(f"{name} has no formula here")
-    return row(run, *inputs)
+    return row(*(_said(run, one) for one in inputs))
 
 
 def _said(run: Recording, value: Any) -> Said:
     """The formula of an operand: a recorded array, a number, or a matrix of constants."""
     if isinstance(value, Recorded):
         return value.said
-    if isinstance(value, Asked):
-        raise Unsaid(f"{value.why}{BRANCHES}")
     numbers = np.asarray(value)
     lead = 0
     while numbers.ndim > 2 and (numbers == numbers[:1]).all():
         numbers, lead = numbers[0], lead + 1
     if numbers.dtype.kind not in "fiub":
         raise Unsaid("complex numbers and objects have no formula here; rotary(Q) has")
-    if np.unique(numbers).size == 1:
-        return run.number(float(numbers.flat[0]))
+    number = _number(numbers)
+    if number is not None:
+        return run.number(number)
     if numbers.ndim == 2:
         made = run.constant(numbers.astype(float))
         return replace(made, axes=("",) * lead + made.axes)
     raise Unsaid("a table of numbers; a matrix of two numbers has a formula")
+
+
+def _number(value: Any) -> float | None:
+    """The one number of which an array of constants is made; None of others."""
+    found = np.unique(np.asarray(value))
+    return float(found[0]) if found.size == 1 else None
 
 
 #: What is asked of numbers and known of all of them: −∞ is where a mask is.
@@ -557,67 +501,22 @@ def _is_known(values: Sequence[Any]) -> bool:
     return bool(constants) and all(np.isinf(one).all() for one in constants)
 
 
-def _is_number(value: Any) -> bool:
-    return not isinstance(value, Recorded | Asked) and np.unique(np.asarray(value)).size == 1
-
-
-def _sum(run: Recording, one: Any, other: Any) -> Said:
-    return said.added(_said(run, one), _said(run, other), "+")
-
-
-def _difference(run: Recording, one: Any, other: Any) -> Said:
-    return said.added(_said(run, one), _said(run, other), "-")
-
-
-def _multiple(run: Recording, one: Any, other: Any) -> Said:
-    numbers = (_is_number(one), _is_number(other))
-    return said.multiplied(_said(run, one), _said(run, other), numbers)
-
-
-def _quotient(run: Recording, one: Any, other: Any) -> Said:
-    return said.divided(_said(run, one), _said(run, other))
-
-
-def _negative(run: Recording, one: Recorded) -> Said:
-    return Said(f"-{one.said.within(said.PRODUCT)}", said.SUM, one.said.axes)
-
-
-def _power(run: Recording, one: Any, exponent: Any) -> Said:
-    if not isinstance(one, Recorded) or not _is_number(exponent):
-        raise Unsaid("a power whose exponent is no number")
-    return said.power(one.said, float(np.asarray(exponent).flat[0]))
-
-
-def _extreme(name: str) -> Callable[..., Said]:
-    """The larger or the smaller of two, entry by entry; than −∞ every number is larger."""
-
-    def made(run: Recording, one: Any, other: Any) -> Said:
-        if not isinstance(one, Recorded):
-            one, other = other, one
-        if _is_number(other) and name == "max" and np.max(other) <= 0:
-            numbers = np.max(other)
-            if np.isneginf(numbers) or numbers == 0:
-                return called("relu", one.said) if numbers == 0 else one.said
-        first, second, axes = said.aligned(_said(run, one), _said(run, other))
-        return Said(f"{name}({first.text}, {second.text})", ATOM, axes)
-
-    return made
-
-
-#: The formula of each universal function of two operands, or of one.
+#: The formula of each universal function, of those of its operands.
 _FORMULAS: Mapping[str, Callable[..., Said]] = {
-    "add": _sum,
-    "subtract": _difference,
-    "multiply": _multiple,
-    "divide": _quotient,
-    "negative": _negative,
-    "power": _power,
-    "square": lambda run, one: said.power(one.said, 2),
-    "reciprocal": lambda run, one: said.power(one.said, -1),
-    "log1p": lambda run, one: called("ln", said.added(Said("1"), one.said, "+")),
-    "expm1": lambda run, one: said.added(called("exp", one.said), Said("1"), "-"),
-    "maximum": _extreme("max"),
-    "minimum": _extreme("min"),
+    **{name: partial(called, other) for name, other in OF_ENTRIES.items()},
+    "add": partial(said.added, sign="+"),
+    "subtract": partial(said.added, sign="-"),
+    "multiply": said.multiplied,
+    "divide": said.divided,
+    "negative": said.negative,
+    "power": said.power,
+    "square": lambda one: said.power(one, Said("2", number=2)),
+    "reciprocal": lambda one: said.divided(Said("1"), one),
+    "log1p": lambda one: called("ln", said.added(Said("1"), one, "+")),
+    "expm1": lambda one: said.added(called("exp", one), Said("1"), "-"),
+    "maximum": partial(said.extreme, "max"),
+    "minimum": partial(said.extreme, "min"),
+    "clip": lambda one, low, high: said.extreme("min", said.extreme("max", one, low), high),
 }
 
 
@@ -666,20 +565,15 @@ _COLUMNS = ("add", "mean")
 
 
 def _reduced(
-    run: Recording,
-    name: str,
-    array: Recorded,
-    axis: Any = 0,
-    dtype: Any = None,
-    keepdims: bool = False,
-    **more: Any,
+    name: str, run: Recording, array: Recorded, axis: Any = None, keepdims: Any = False, **more: Any
 ) -> Said:
     """A sum, a mean or a maximum over one axis: of rows, of columns, or of heads."""
     axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
     function = _ROWS.get(name)
     if function is None or axis is None or np.ndim(axis) > 0 or array.ndim < 2:
         raise Unsaid(f"{name} over these axes; sums, means and maxima of rows have a formula")
-    if {key for key, value in more.items() if value is not np._NoValue and value is not True}:
+    given = [value for option, value in more.items() if option != "dtype" and value is not True]
+    if any(value is not None and value is not np._NoValue for value in given):
         raise Unsaid(f"{name} with options")
     one, length = array.said, array.shape[axis]
     along = one.axes[axis]
@@ -701,29 +595,15 @@ def _reduced(
     return replace(made, axes=tuple(axes))
 
 
-def _mean(run: Recording, array: Any, axis: Any = None, dtype: Any = None, **more: Any) -> Said:
-    return _reduced(run, "mean", array, axis, keepdims=bool(more.get("keepdims", False)))
-
-
-def _sum_of(run: Recording, array: Any, axis: Any = None, dtype: Any = None, **more: Any) -> Said:
-    return _reduced(run, "add", array, axis, keepdims=bool(more.get("keepdims", False)))
-
-
-def _max_of(run: Recording, array: Any, axis: Any = None, **more: Any) -> Said:
-    return _reduced(run, "maximum", array, axis, keepdims=bool(more.get("keepdims", False)))
-
-
-def _variance(
-    run: Recording, array: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, **more: Any
-) -> Said:
+def _variance(run: Recording, array: Any, axis: Any = None, *, ddof: Any = 0, **more: Any) -> Said:
     """A variance over one axis, of so many degrees of freedom less than numbers."""
-    made = _reduced(run, "var", array, axis, keepdims=bool(more.get("keepdims", False)))
+    made = _reduced("var", run, array, axis, **more)
     if not ddof:
         return made
     (along,) = np.ravel(axis)
     count = array.shape[along]
     times = said.divided(run.number(count), run.number(count - ddof))
-    return said.multiplied(Said(times.within(ATOM)), made, (True, False))
+    return said.multiplied(Said(times.within(ATOM), number=count / (count - ddof)), made)
 
 
 def _root_of(squares: Callable[..., Said]) -> Callable[..., Said]:
@@ -736,29 +616,28 @@ def _squares(
     """The squared length of each row, or column."""
     if ord not in (None, 2):
         raise Unsaid("this norm; the length of rows has a formula")
-    return _reduced(run, "norm", array, axis, keepdims=bool(keepdims))
+    return _reduced("norm", run, array, axis, keepdims)
 
 
 def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) -> Said:
     """``np.where``: entries of a matrix where a pattern of constants is, else a number."""
-    if isinstance(condition, Asked):
+    if isinstance(condition, Recorded):
         raise Unsaid("np.where asks the numbers; np.where with a mask has a formula")
     allowed = np.asarray(condition, bool)
     if allowed.all() or not allowed.any():
         chosen = one if allowed.all() else other
-        return _sum(
-            run, chosen, np.zeros(np.broadcast_shapes(*map(np.shape, (allowed, one, other))))
-        )
+        shape = np.broadcast_shapes(*map(np.shape, (allowed, one, other)))
+        return said.added(_said(run, chosen), _said(run, np.zeros(shape)), "+")
     if not isinstance(one, Recorded):
         one, other, allowed = other, one, ~allowed
-    if isinstance(other, Recorded) or not _is_number(other):
+    number = None if isinstance(other, Recorded) else _number(other)
+    if number is None:
         raise Unsaid("np.where between two matrices; with a number it has a formula")
-    number = float(np.asarray(other).flat[0])
     allowed = np.broadcast_to(allowed, np.broadcast_shapes(allowed.shape, one.shape))
     if number <= LOWEST:
         return said.added(one.said, _said(run, np.where(allowed, 0.0, -np.inf)), "+")
     if number == 0:
-        return said.multiplied(one.said, _said(run, allowed.astype(float)), (False, False))
+        return said.multiplied(one.said, _said(run, allowed.astype(float)))
     raise Unsaid(f"np.where with {number:g}; with -inf or 0 it has a formula")
 
 
@@ -779,63 +658,43 @@ def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Said:
     refused = Unsaid(f"np.einsum {quote(str(pattern))}; products of two matrices have a formula")
     if len(operands) != 2 or any(len({*x}) != len(x) for x in (*terms, out)):
         raise refused
-    shapes = [np.shape(x) for x in operands]
-    idle = {
-        x
-        for term, sizes in zip(terms, shapes, strict=True)
-        for x, size in zip(term, sizes, strict=True)
-        if size == 1
-    }
-    factors = [
-        _Factor.of(term, _said(run, x), idle) for term, x in zip(terms, operands, strict=True)
-    ]
-    terms, whole = [one.letters for one in factors], out
-    out = "".join(letter for letter in out if letter not in idle)
-    families = factors[0].families | factors[1].families
-    both = {*terms[0]} & {*terms[1]}
-    shared = "".join(both - {*out} - {*families})
-    if len(shared) != 1 or both & {*out} - {*families}:
+    pairs = [*zip(terms, operands, strict=True)]
+    lengths = (zip(term, np.shape(x), strict=True) for term, x in pairs)
+    sizes = {letter: size for letter, size in chain(*lengths) if size > 1}
+    axes = (zip(term, _said(run, x).axes, strict=True) for term, x in pairs)
+    heads = {letter for letter, axis in chain(*axes) if axis in FAMILIES}
+    both = {*terms[0]} & {*terms[1]} & {*sizes}
+    free = [[letter for letter in term if letter in {*sizes} - both] for term in terms]
+    shared = [*both - {*out} - heads]
+    if len(shared) != 1 or max(map(len, free)) > 1 or not {*free[0], *free[1]} <= {*out}:
         raise refused
-    free = [letter for letter in out if letter not in families]
-    if len(free) > 1 and free[0] in terms[1]:  # the second has the rows of the product
-        factors.reverse()
-    one, other = factors[0].along(shared, "j"), factors[1].along(shared, "i")
-    labels = {**one.rest(shared, "i"), **other.rest(shared, "j"), **families}
-    axes = tuple(labels.get(letter, "") for letter in whole)
-    made = said.product(one.said, other.said, axes)
-    for letter in families.keys() - {*out}:
-        made = replace(made, text=f"sum_{labels[letter]}({made.text})", level=ATOM)
-    return made
+    if all(free) and out.index(free[1][0]) < out.index(free[0][0]):  # it has the rows
+        pairs.reverse()
+        free.reverse()
+    each = [letter for letter in terms[0] if letter in both and letter not in shared]
+    rows, columns = (one or [""] for one in free)
+    (left, one), (right, other) = pairs
+    made: Recorded = np.matmul(
+        _in_order(one, left, [*each, *rows, *shared]),
+        _in_order(other, right, [*each, *shared, *columns]),
+    )
+    for place, letter in reversed([*enumerate(each)]):
+        made = made if letter in out else np.sum(made, axis=place)
+    kept = [letter for letter in each if letter in out]
+    wanted = [letter if letter in sizes else "" for letter in out]
+    made = _in_order(made, [*kept, *rows, *columns], wanted)
+    return made.said
 
 
-@dataclass(frozen=True)
-class _Factor:
-    """What einsum is given: a letter for each axis, and the formula."""
+def _in_order(array: Any, letters: Sequence[str], wanted: Sequence[str]) -> Any:
+    """An array whose axes have letters with those that are wanted, in that order.
 
-    letters: str
-    said: Said
-
-    @classmethod
-    def of(cls, letters: str, formula: Said, idle: Collection[str]) -> _Factor:
-        """Without the axes of one number."""
-        pairs = zip(letters, formula.axes, strict=True)
-        kept = {letter: axis for letter, axis in pairs if letter not in idle}
-        return cls("".join(kept), replace(formula, axes=(*kept.values(),)))
-
-    @property
-    def families(self) -> dict[str, str]:
-        """The letters of heads, with the index of each."""
-        pairs = zip(self.letters, self.said.axes, strict=True)
-        return {letter: axis for letter, axis in pairs if axis in FAMILIES}
-
-    def along(self, letter: str, axis: str) -> _Factor:
-        """By the formula in which a letter goes along the rows or the columns."""
-        own = self.said.axes[self.letters.index(letter)]
-        return self if own in (axis, "") else replace(self, said=self.said.turned)
-
-    def rest(self, shared: str, axis: str) -> dict[str, str]:
-        """The other letter of a matrix, and what it goes along in the product."""
-        return {x: axis for x in self.letters if x != shared and x not in self.families}
+    Others are of one number, as are those that are wanted without a letter.
+    """
+    kept = [letter for letter in letters if letter and letter in wanted]
+    parts = array[tuple(slice(None) if letter in kept else 0 for letter in letters)]
+    turned = np.transpose(parts, [kept.index(letter) for letter in wanted if letter])
+    return turned[tuple(slice(None) if letter else None for letter in wanted)]
 
 
 #: The formula of each other function of NumPy's.
@@ -846,14 +705,14 @@ _FUNCTIONS: Mapping[str, Callable[..., Said]] = {
     "concatenate": _joined,
     "vstack": _joined,
     "hstack": lambda run, arrays, **more: _joined(run, arrays, 1),
-    "mean": _mean,
-    "sum": _sum_of,
-    "max": _max_of,
-    "amax": _max_of,
+    "mean": partial(_reduced, "mean"),
     "var": _variance,
     "std": _root_of(_variance),
     "norm": _root_of(_squares),
 }
+
+#: Functions of NumPy's that it defines by its universal functions.
+_BY_UFUNCS = ("sum", "prod", "max", "amax", "min", "amin", "clip", "cumsum", "all", "any")
 
 #: Functions of NumPy's that only move numbers.
 _MOVES = frozenset(
@@ -889,6 +748,7 @@ def place_in(error: BaseException, file: str) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Numbers that overflow or are none are no matter here."""
-    with np.errstate(all="ignore"):
+    """Numbers that overflow or are none are no matter here, nor is what warns of them."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         yield

@@ -13,11 +13,9 @@ import json
 import math
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeAlias
@@ -26,10 +24,18 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import SymattnError
-from symattn.lifting.entries import of_special, seen_by
-from symattn.lifting.graphs import in_doubles, of_jax, of_torch
+from symattn.lifting.composed import of_special
+from symattn.lifting.entries import seen_by
+from symattn.lifting.graphs import GRAPHS, in_doubles
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.recorded import Recorded, Recording, laid, quiet, recorded_input
+from symattn.lifting.recorded import (
+    Recorded,
+    Recording,
+    laid,
+    place_in,
+    quiet,
+    recorded_input,
+)
 from symattn.lifting.said import Said, Unsaid
 from symattn.printable import said_by
 from symattn.verifying.calling import (
@@ -140,11 +146,11 @@ def _annotation(annotation: Any) -> str:
 
 def ran(asked: Asked) -> bytes:
     """What a function returns of plain arrays: its numbers, as a list of lists."""
-    with quiet(), warnings.catch_warnings(), in_doubles(asked.library):
-        warnings.simplefilter("ignore")
+    function = asked.function
+    with quiet(), in_doubles(asked.library):
         drawn = asked.drawn().items()
         given = {name: converted(one, asked.library, "float64") for name, one in drawn}
-        result = _called(whole(asked.function), {**given, **asked.numbers})
+        result = called(whole(function), [], {**given, **asked.numbers}, file_of(function))
     return json.dumps(_numbers(result)).encode()
 
 
@@ -158,15 +164,14 @@ def recorded(asked: Asked) -> bytes:
         given[name] = recorded_input(numbers, letter, run, asked.shapes[name])
     steps = run.program = _Steps(run, list(given.values()))
     all_given = {**given, **asked.numbers}
-    by_graph = _GRAPHS.get(asked.library)
-    with quiet(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    by_graph = GRAPHS.get(asked.library)
+    with quiet():
         if by_graph is not None:
-            result = _called(partial(by_graph, whole(function), [], all_given, run.file), {})
+            result = called(by_graph, (whole(function), [], all_given, run.file), {}, run.file)
             steps.at(())
         else:
             with seen_by(function, of_special(), {}), steps.watching():
-                result = _called(function, all_given)
+                result = called(function, [], all_given, run.file)
     if isinstance(result, tuple) and result:
         result = result[0]
     if not isinstance(result, Recorded):
@@ -185,7 +190,8 @@ def _found(
     counts = [
         f"n_{index} = {count}"
         for index, count in run.counts.items()
-        if not run.is_named(count) and any(re.search(rf"\b{index}\b", line) for line in run.lines)
+        if count not in run.sizes.values()
+        and any(re.search(rf"\b{index}\b", line) for line in run.lines)
     ]
     said = {name: array.said for name, array in given.items()}
     letters = {name: one.text.partition("[")[0] for name, one in said.items()}
@@ -199,16 +205,16 @@ def _found(
     }
 
 
-def _called(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
-    """What a function returns; what it raises is said in one line."""
+def called(
+    function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any], file: str
+) -> Any:
+    """What a function returns. Raises `SymattnError` with the line of the file that is refused."""
     try:
-        return function(**given)
-    except Unsaid as error:
-        raise SymattnError(str(error)) from None
-    except SymattnError:
-        raise
+        return function(*args, **named)
     except Exception as error:
-        raise SymattnError(f"it raises {said_by(error)}") from None
+        why = str(error) if isinstance(error, SymattnError) else f"it raises {said_by(error)}"
+        placed = why.startswith(("line ", "the program"))
+        raise SymattnError(why if placed else f"{place_in(error, file)}: {why}") from None
 
 
 def _numbers(value: Any) -> Any:
@@ -244,10 +250,6 @@ def _statements(file: str) -> dict[int, tuple[int, tuple[str, ...]]]:
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
             found[line] = (node.lineno, said if len(said) == len(names) else ())
     return found
-
-
-#: How functions of libraries are run that make graphs of them.
-_GRAPHS: Mapping[str, Callable[..., Any]] = {"torch": of_torch, "jax": of_jax}
 
 
 class _Steps:

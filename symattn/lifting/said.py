@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,6 +57,8 @@ class Said:
     text: str
     level: int = ATOM
     axes: tuple[str, ...] = ()
+    #: The number that it is, where it is a constant one.
+    number: float | None = None
 
     def within(self, level: int) -> str:
         """The text, in brackets where it holds together less than this."""
@@ -114,9 +117,8 @@ def aligned(one: Said, other: Said) -> tuple[Said, Said, tuple[str, ...]]:
 def of_number(value: float, sizes: Mapping[str, int]) -> Said:
     """The formula of a number."""
     text = written(value, sizes)
-    if text.startswith("-"):
-        return Said(text, SUM)
-    return Said(text, PRODUCT if {*"/*"} & {*text} and not text.startswith("(") else ATOM)
+    level = PRODUCT if {*"/*"} & {*text} and not text.startswith("(") else ATOM
+    return Said(text, SUM if text.startswith("-") else level, number=value)
 
 
 def called(name: str, one: Said, options: str = "") -> Said:
@@ -141,8 +143,14 @@ def divided(one: Said, other: Said) -> Said:
     return Said(f"{one.within(PRODUCT)} / {other.within(ATOM)}", PRODUCT, axes)
 
 
-def multiplied(one: Said, other: Said, numbers: tuple[bool, bool]) -> Said:
-    """A product with a number, or entry by entry; `numbers`: which of the two are numbers."""
+def negative(one: Said) -> Said:
+    """The same with the other sign."""
+    return Said(f"-{one.within(PRODUCT)}", SUM, one.axes)
+
+
+def multiplied(one: Said, other: Said) -> Said:
+    """A product with a number, or entry by entry."""
+    numbers = [each.number is not None for each in (one, other)]
     one, other, axes = aligned(one, other)
     for factor, rest in ((one, other), (other, one)):
         if factor.text == "1" and not factor.axes:
@@ -167,11 +175,13 @@ def product(one: Said, other: Said, axes: tuple[str, ...]) -> Said:
     return Said(f"{one.within(PRODUCT)} {other.within(ATOM)}", PRODUCT, axes)
 
 
-def power(one: Said, exponent: float) -> Said:
+def power(one: Said, exponent: Said) -> Said:
     """A power of every entry."""
-    match exponent:
-        case 2 | 3 | 4:
-            factors = [one.within(ATOM)] * int(exponent)
+    match exponent.number:
+        case None:
+            raise Unsaid("a power whose exponent is no number")
+        case 2 | 3 | 4 as times:
+            factors = [one.within(ATOM)] * int(times)
             return Said(" ∘ ".join(factors), ENTRIES, one.axes)
         case 0.5:
             return called("sqrt", one)
@@ -179,7 +189,19 @@ def power(one: Said, exponent: float) -> Said:
             return divided(Said("1"), one)
         case -0.5:
             return divided(Said("1"), called("sqrt", one))
-    raise Unsaid(f"a power of {exponent:g}; 2, 3, 4, 1/2, -1 and -1/2 have a formula")
+    raise Unsaid(f"a power of {exponent.number:g}; 2, 3, 4, 1/2, -1 and -1/2 have a formula")
+
+
+def extreme(name: str, one: Said, other: Said) -> Said:
+    """The larger or the smaller of two, entry by entry; than −∞ every number is larger."""
+    if one.number is not None:
+        one, other = other, one
+    if name == "max" and other.number == 0:
+        return called("relu", one)
+    if name == "max" and other.number == -math.inf:
+        return one
+    first, second, axes = aligned(one, other)
+    return Said(f"{name}({first.text}, {second.text})", ATOM, axes)
 
 
 def pattern(allowed: npt.NDArray[np.bool_]) -> str:

@@ -6,7 +6,6 @@ Of what it is given each number has a name, the place at which it stands in all 
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from symattn.errors import SymattnError
+from symattn.lifting.composed import of_special
 from symattn.lifting.entries import (
     BUILTINS,
     Condition,
@@ -24,12 +24,10 @@ from symattn.lifting.entries import (
     of_entries,
     seen_by,
 )
-from symattn.lifting.graphs import of_jax, of_torch
+from symattn.lifting.graphs import GRAPHS
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.recorded import place_in, quiet
-from symattn.lifting.recording import Target, file_of, function_of
-from symattn.lifting.said import Unsaid
-from symattn.printable import said_by
+from symattn.lifting.recorded import quiet
+from symattn.lifting.recording import Target, called, file_of, function_of
 from symattn.verifying.calling import Call, Given, converted, whole
 
 
@@ -53,10 +51,9 @@ def taped(asked: Taping) -> bytes:
     pairs = list(zip(asked.call.given, made, strict=True))
     args = [value for each, value in pairs if each.by_position]
     named = {each.name: value for each, value in pairs if not each.by_position}
-    run = _RUNS.get(asked.call.library, _by_numpy)
-    with quiet(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = _called(run, whole(function), args, named, tape.file)
+    run = GRAPHS.get(asked.call.library, _by_numpy)
+    with quiet():
+        result = called(run, (whole(function), args, named, tape.file), {}, tape.file)
     if tape.refused:  # and the program went on
         raise SymattnError(tape.refused)
     form, parts = _parts(result)
@@ -68,28 +65,8 @@ def _by_numpy(
     function: Callable[..., Any], args: list[Any], named: Mapping[str, Any], file: str
 ) -> Any:
     """What a function of NumPy or plain Python returns."""
-    with seen_by(function, of_entries(), BUILTINS):
+    with seen_by(function, {**of_entries(), **of_special()}, BUILTINS):
         return function(*args, **named)
-
-
-#: How functions of other libraries are run.
-_RUNS: Mapping[str, Callable[..., Any]] = {"torch": of_torch, "jax": of_jax}
-
-
-def _called(
-    run: Callable[..., Any],
-    function: Callable[..., Any],
-    args: list[Any],
-    named: Mapping[str, Any],
-    file: str,
-) -> Any:
-    """What a function returns. Raises `SymattnError` with the line of what is refused."""
-    try:
-        return run(function, args, named, file)
-    except Exception as error:
-        why = str(error) if isinstance(error, Unsaid) else f"it raises {said_by(error)}"
-        placed = why.startswith("line ")
-        raise SymattnError(why if placed else f"{place_in(error, file)}: {why}") from None
 
 
 def _made(each: Given, tape: Tape, asked: Taping) -> Any:

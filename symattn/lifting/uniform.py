@@ -405,7 +405,8 @@ class _Source:
             raise _varies(node)
         place = _DIAGONALS.get(name, len(args))
         diagonals = [*args[place:], *(named[k] for k in named if k in _DIAGONAL)]
-        hidden = len(args) > 1 and any(map(_is_spread, args))  # one behind a shape
+        # one behind a shape is not seen
+        hidden = len(args) > 1 and any(isinstance(each, ast.Starred) for each in args)
         if hidden or not all(_is_small(each) for each in diagonals):
             raise _varies(node)
         found = _of_call(name, kinds, {kind for key, kind in options.items() if key != "device"})
@@ -528,11 +529,6 @@ def _literal(node: ast.expr) -> float | None:
             above, below = _literal(left), _literal(right)
             return above / below if above is not None and below else None
     return None
-
-
-def _is_spread(node: ast.expr) -> bool:
-    """Whether it stands for several arguments."""
-    return isinstance(node, ast.Starred)
 
 
 def _is_small(node: ast.expr) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -240,3 +241,37 @@ def test_a_function_that_is_decorated_is_called_as_before_and_shown_as_its_deriv
     assert attention._repr_mimebundle_() == attention.equations.whole._repr_mimebundle_()
     with pytest.raises(SymattnError, match="import it to call it"):
         replace(attention, function=None)()
+
+
+@pytest.mark.parametrize(
+    ("function", "step"),
+    [
+        (lambda Q: np.clip(Q, -1, 1) @ Q.T, "output = min(max(Q, -1), 1) Q^T"),
+        (lambda Q: np.amax(Q, axis=1), "output = rowmax(Q)"),
+        (lambda Q: np.einsum("nd,md->mn", Q, Q * 2), "output = 2 Q Q^T"),
+        (lambda Q: np.einsum("nd,d->n", Q, Q[0]), "output = Q Q[:1, :]^T"),
+    ],
+)
+def test_numpy_is_read_by_its_universal_functions(function: Callable[..., Any], step: str) -> None:
+    assert lift(function).text.splitlines()[-1] == step
+
+
+def test_a_largest_number_that_starts_somewhere_is_refused() -> None:
+    with pytest.raises(SymattnError, match="maximum with options"):
+        lift(f"{ROOT}/tests/lifting/programs.py:from_zero_on")
+
+
+OF_SCIPY = """
+from scipy import special
+
+
+def program(Q):
+    return special.erf(Q) * special.expit(special.softmax(Q, axis=0))
+"""
+
+
+def test_functions_of_scipy_are_called_by_their_names(tmp_path: Path) -> None:
+    package("scipy.special")
+    (tmp_path / "mine.py").write_text(OF_SCIPY)
+    text = lift(f"{tmp_path}/mine.py:program").text
+    assert steps_of(text) == ["output = erf(Q) ∘ sigmoid(softmax(Q^T)^T)"]

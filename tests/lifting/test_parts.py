@@ -37,6 +37,7 @@ _PARTS: list[tuple[str, str, _Shapes]] = [
         ("torched", name, _OF_X)
         for name in ("layer_norm", "rms_norm", "deviation", "gelu", "gelu_by_tanh")
     ],
+    *[("torched", name, _OF_X) for name in ("clamped", "of_length_1")],
     ("torched", "added_by_rows", _OF_ROWS),
     ("torched", "put_together", _OF_ROWS),
     ("torched", "turned_scores", _OF_FOUR),
@@ -62,6 +63,8 @@ def test_a_function_of_a_library_is_that_by_hand(library: str, name: str, shapes
         ("torched", "layer_norm", _OF_X, ["output = LayerNorm(x, eps=0.00001)"]),
         ("torched", "rms_norm", _OF_X, ["output = x / sqrt(rowmean(x ∘ x) + 0.000001)"]),
         ("torched", "gelu", _OF_X, ["output = GELU(x)"]),
+        ("torched", "clamped", _OF_X, ["output = relu(x) + min(max(x, -1), 1)"]),
+        ("torched", "of_length_1", _OF_X, ["output = x / sqrt(norm2(x))"]),
         (
             "torched",
             "turned_scores",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,3 +175,13 @@ def test_numbers_are_tried_at_the_sizes_that_are_said() -> None:
 def test_numbers_that_are_cut_to_whole_ones_have_no_form() -> None:
     found = prove_program(partial.cut, Wanted(meant(variant("scaled-dot-product").said)))
     assert (found.verdict, "cut to whole ones" in found.reason) == ("undecided", True)
+
+
+def cast_to_float(Q: Any, K: Any, V: Any) -> Any:
+    e = np.exp(Q.astype(float) @ K.T / np.sqrt(K.shape[1]))
+    return e / e.sum(axis=1, keepdims=True) @ V
+
+
+def test_float_is_a_dtype_of_a_program() -> None:
+    found = prove_program(cast_to_float, Wanted(meant(variant("scaled-dot-product").said)))
+    assert found.verdict == "equal for all sizes"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from symattn.arithmetic.enclosure import precision
+from symattn.claims.computed import Computed
 from symattn.errors import SymattnError
 from symattn.isolation import Limits
 from symattn.lifting.lift import running
@@ -94,3 +95,17 @@ def test_a_truth_is_a_number_also_in_balls() -> None:
         given = {0: number}
         assert float(tape.enclosed(given, 2)(np.zeros(1))[0]) == found
         assert tape.floats(given)(np.zeros(1))[0] == found
+
+
+def spread(x: Any) -> Any:
+    return np.array([np.std(x), np.linalg.norm(x), np.var(x, ddof=1), np.clip(x, -0.1, 0.1).sum()])
+
+
+def test_what_numpy_defines_by_its_operations_is_recorded_by_them() -> None:
+    numbers = np.random.default_rng(4).normal(size=(3, 2))
+    call = Call((Given("x", "matrix", "x", False, numbers),), "numpy", "float64")
+    with running(spread, Limits()) as run:
+        answer = Program(run, spread, here(spread), Limits()).precisely(call)[0]
+    ((_, found),) = answer.parts
+    assert isinstance(found, Computed)
+    assert np.allclose(found.numbers, spread(numbers))

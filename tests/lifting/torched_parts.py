@@ -178,3 +178,27 @@ class Norm(torch.nn.Module):
 
 
 norm = Norm().eval()
+
+
+def clamped(x):
+    return torch.clamp(x, min=0.0) + torch.clamp(x, -1.0, 1.0)
+
+
+def clamped_by_hand(x):
+    return functional.relu(x) + torch.minimum(torch.relu(x + 1.0) - 1.0, torch.ones_like(x))
+
+
+def clamped_not(x):
+    return torch.clamp(x, max=0.0) + torch.clamp(x, -1.0, 1.0)
+
+
+def of_length_1(x):
+    return x / torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+
+
+def of_length_1_by_hand(x):
+    return x / x.pow(2).sum(-1, keepdim=True).sqrt()
+
+
+def of_length_1_not(x):
+    return x / torch.linalg.vector_norm(x, dim=0, keepdim=True)
