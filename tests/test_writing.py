@@ -672,7 +672,7 @@ def test_standard_streams_that_are_closed_lend_their_numbers_to_no_other_file(
 ) -> None:
     sheet = "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\n[claims]\nweights=[[1]]\n"
     (tmp_path / "sheet.toml").write_text(sheet, encoding="utf-8")
-    command = f'"$0" -m symattn check sheet.toml --isolated {output} {closed}'
+    command = f'"$0" -m symattn check sheet.toml --timeout 60 {output} {closed}'
     done = subprocess.run(
         ["/bin/sh", "-c", command, sys.executable],
         cwd=tmp_path,

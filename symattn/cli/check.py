@@ -16,7 +16,7 @@ from symattn.cli import completing as completes
 from symattn.cli.attentions import missing
 from symattn.cli.formats import FORMS, Output, format_options
 from symattn.cli.help import Explained
-from symattn.cli.limits import asked_seconds, limit_options, runs
+from symattn.cli.limits import asked_seconds, each_timeout_option, runs
 from symattn.cli.marking import Asked, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import complain, debug_asked, is_folder, paths_given
@@ -46,7 +46,7 @@ _OF_RUNS = ("sarif", "junit")
         "What is marked": "--if-any --claims --no-explain",
         "What is corrected": "--diff --fix",
         "Where it goes": "--format --flavor --output --full --watch",
-        "Limits": "--timeout --isolated --allow-large",
+        "Limits": "--timeout",
     },
     examples={
         "symattn examples checked_hand_calculation attention_by_hand -o .": "Copy two examples.",
@@ -77,7 +77,6 @@ _OF_RUNS = ("sarif", "junit")
     help="Correct in place every number that is not accepted, and keep its number of digits.",
 )
 @click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
-@click.option("--allow-large", is_flag=True, help="Mark the files however much work it takes.")
 @click.option(
     "--claims",
     metavar="ARCHIVE",
@@ -85,7 +84,7 @@ _OF_RUNS = ("sarif", "junit")
     "worksheet; each within what rounding in its dtype explains.",
 )
 @watch_option
-@limit_options
+@each_timeout_option
 def check(watch: bool, **asked: Any) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
 
@@ -108,8 +107,6 @@ def check(watch: bool, **asked: Any) -> Status:
     check_flavor(request.out.form, request.out.flavor)
     if destination.exists:
         destination.refuse_inputs([*_inputs(request.paths), *request.archives])
-    if asked_seconds() is not None:
-        request = replace(request, allow_large=True)
     with runs("symattn.cli.marking") as run:
         if not watch:
             return _check(request, run)
@@ -134,7 +131,6 @@ class Request:
     diff: bool
     fix: bool
     if_any: bool
-    allow_large: bool
     claims: str | None
 
     @property
@@ -173,7 +169,7 @@ def _check(request: Request, run: Run) -> Status:
         explain=not request.no_explain,
         full=request.full,
         mends=request.mends,
-        allow_large=request.allow_large,
+        is_timed=asked_seconds() is not None,
         claims=request.claims or "",
         hint="--full shows all" if request.out.on_screen else "",
     )

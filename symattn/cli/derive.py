@@ -274,7 +274,6 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     metavar="1|3,1,1",
     help="Decode with a cache: this many tokens at a time, or in each chunk.",
 )
-@click.option("--allow-large", is_flag=True, help="Derive however much work it takes.")
 @watch_option
 def derive(watch: bool, out: Output, **asked: Any) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant.
@@ -307,8 +306,7 @@ def _read(source: str) -> Iterator[Path]:
 def _derive(request: Request) -> Status:
     """Derive, print or write the document, and say whether NumPy agrees."""
     out = request.out
-    allowed = metered(allow_large=request.allow_large)
-    with Progress(f"deriving {request.source}").watched(), allowed:
+    with Progress(f"deriving {request.source}").watched(), metered():
         jobs, in_file = _checked(request)
         with in_file():
             if request.why is not None:
@@ -414,7 +412,6 @@ _REPEATED = (
     "cost",
     "full",
     "dtype",
-    "allow_large",
 )
 
 

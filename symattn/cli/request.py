@@ -50,7 +50,6 @@ class Request:
     heads: int | str | None
     batch: int | None
     chunks: int | list[int] | None
-    allow_large: bool
     #: The shapes of a program's arguments.
     shapes: Mapping[str, tuple[str, ...]]
 

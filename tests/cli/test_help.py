@@ -40,7 +40,7 @@ def test_every_option_stands_in_one_group(name: str) -> None:
     grouped = [option for names in command(name).groups.values() for option in names]
     assert len(grouped) == len({*grouped}) and {*grouped} <= options(name)
     rest = options(name) - {*grouped}
-    assert not grouped or rest <= {"--allow-large", "--timeout", "--help-all"}, (
+    assert not grouped or rest <= {"--timeout", "--help-all"}, (
         f"{rest}: which group of {name} are they in?"
     )
     every = "--help-all" if command(name).common else "--help"
