@@ -138,7 +138,7 @@ JSON = (
     "prove shift",
     "prove 'softmax(2 S) = softmax(S)'",
     "prove self causal",
-    "jacobian",
+    "derive 'softmax(2,1,0)' --gradient all",
     "ladder scaled",
     "variants",
 )

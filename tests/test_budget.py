@@ -219,7 +219,7 @@ def test_every_command_has_the_option(name: str) -> None:
         assert run(name, "--timeout", wrong).exit_code == 2
 
 
-@pytest.mark.parametrize("name", ["derive", "jacobian", "new", "prove", "ladder"])
+@pytest.mark.parametrize("name", ["derive", "new", "prove", "ladder"])
 def test_without_a_timeout_processor_time_is_limited(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

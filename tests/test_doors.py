@@ -78,7 +78,7 @@ COMMANDS = (
     ("symattn.pages.checked.mended", "check {right} --diff"),
     ("symattn.pages.filling.fill_page", "render {page}"),
     ("symattn.algebra.identities.proofs.decide", "prove shift"),
-    ("symattn.attention.jacobian.read_row", "jacobian 1,2"),
+    ("symattn.attention.jacobian.read_row", "derive softmax(1,2) --gradient all"),
     ("symattn.attention.ladder.before_attention", "ladder"),
     ("symattn.cli.formats.Output.put", "variants"),
     ("symattn.sheets.writing.starter", "new causal"),

@@ -215,7 +215,7 @@ def no_file_longer_than(size: int) -> Iterator[None]:
         (("derive", "causal", "-o", "FILE"), "a.txt", "old\n"),
         (("check", "SHEET", "-o", "FILE"), "a.txt", "old\n"),
         (("prove", "--all", "-o", "FILE"), "a.txt", "old\n"),
-        (("jacobian", "-o", "FILE"), "a.txt", "old\n"),
+        (("derive", "softmax(2,1,0)", "--gradient", "all", "-o", "FILE"), "a.txt", "old\n"),
     ],
     ids=lambda part: part[0] if isinstance(part, tuple) else "",
 )
@@ -535,7 +535,7 @@ def at_work(*_: Any, **__: Any) -> NoReturn:
         ("derive", "SHEET"),
         ("derive", "causal"),
         ("check", "SHEET"),
-        ("jacobian",),
+        ("derive", "softmax(2,1,0)", "--gradient", "all"),
         ("prove", "A = A"),
         ("check", "--fix", "SHEET"),
         ("check", "--diff", "SHEET"),

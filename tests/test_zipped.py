@@ -22,7 +22,7 @@ COMMANDS = {
     "check sheet.toml --format html": "<!DOCTYPE html>",
     "check sheet.toml --format sarif": "sarif",
     "prove shift": "equal",
-    "jacobian 2,1,0": "",
+    "derive softmax(2,1,0) --gradient all": "Jacobian",
     "variants": "causal",
     "examples": "it_cat_mat",
     "examples it_cat_mat -o copied.toml": "",

@@ -63,6 +63,10 @@ def is_text(source: str) -> bool:
 _PROGRAM = re.compile(r"[^#=(\[]*(\.py|\w):[A-Za-z_][\w.]*")
 
 
+#: A softmax of more than one argument: of numbers, or of a matrix with an axis.
+_ROW = re.compile(r"\s*softmax\s*\((.*,.*)\)\s*")
+
+
 def is_program(source: str) -> bool:
     """Whether a source is a function of a program: mine.py:attention."""
     return not os.path.lexists(source) and _PROGRAM.fullmatch(source) is not None
@@ -71,6 +75,20 @@ def is_program(source: str) -> bool:
 def is_equations(source: str) -> bool:
     """Whether a source is a text of equations, or a file of them."""
     return is_text(source) or is_equations_file(source)
+
+
+def logits_in(source: str) -> list[str]:
+    """The logits of ``softmax(2, 1, 0)``; none where a source is no softmax of several numbers."""
+    from symattn.arithmetic.reading import read_number
+
+    found = _ROW.fullmatch(source)
+    logits = [part.strip() for part in found[1].split(",")] if found else []
+    try:
+        for logit in logits:
+            read_number(logit, "logits")
+    except SymattnError:
+        return []
+    return logits
 
 
 def equations_in(source: str) -> Equations:

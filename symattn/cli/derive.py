@@ -129,6 +129,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "symattn derive rotary --tokens 3 --d-k 4": "A variant on small whole numbers.",
         'symattn derive "softmax(Q K^T / sqrt(d_k)) V"': "An attention of your own, in equations.",
         "symattn derive mine.py:attention": "What a function of NumPy, PyTorch or JAX computes.",
+        'symattn derive "softmax(2, 1, 0)" --gradient all': "The softmax's Jacobian.",
         "symattn derive causal --symbolic --gradient Q,K,V --steps dQ,dK,dV": "The backward pass, "
         "in symbols.",
     },

@@ -15,6 +15,7 @@ from symattn.cli.attentions import (
     is_equations,
     is_file,
     is_program,
+    logits_in,
     on_top,
     variant_named,
     worksheet_at,
@@ -52,6 +53,11 @@ from symattn.attention.example import small_inputs
 
 spec, given = small_inputs(variant("{name}").spec{arguments})
 chunks = decode(spec, {chunks!r}, title={title!r}, **given)"""
+_OF_LOGITS = """\
+from symattn.attention.jacobian import softmax_jacobian
+
+derivation = softmax_jacobian()
+values = derivation.evaluate(scaled=[{row}])"""
 _OF_WORKSHEET = '''\
 from symattn.sheets.worksheet import worksheet_of
 
@@ -76,6 +82,8 @@ def jobs_of(request: Request) -> tuple[list[Job], InFile]:
         return _of_program(request, request.spelled(Notation())), nullcontext
     if request.shapes:
         raise SymattnError("--shape: is of a program; give a function, as mine.py:attention")
+    if logits := logits_in(source):
+        return [_of_logits(logits, request, request.spelled(Notation()))], nullcontext
     if is_equations(source):
         own, notation = equations_in(source), request.spelled(Notation())
         code = _OF_EQUATIONS.format(text=own.text, base="")
@@ -114,6 +122,23 @@ def _of_program(request: Request, notation: Notation) -> list[Job]:
     own = lifted.equations
     jobs = _of_equations(own, request, notation, _OF_EQUATIONS.format(text=own.text, base=""))
     return [replace(job, notes=[*job.notes, lifted.note]) for job in jobs]
+
+
+def _of_logits(logits: list[str], request: Request, notation: Notation) -> Job:
+    """The Jacobian of the softmax for a row of logits, and how it vanishes as they grow."""
+    from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
+
+    row = read_row(logits)
+    if request.gradient is None:
+        raise SymattnError(f"{request.source}: its derivative is the Jacobian; add --gradient all")
+    if request.gradient or request.sizes:
+        raise SymattnError("--gradient: the derivative is by all logits that are given; write all")
+    request.refuse("--chunks, --batch: are of worksheets and variants", "chunks", "batch")
+    derivation = softmax_jacobian()
+    evaluation = derivation.evaluate(scaled=[row], dtype=request.dtype)
+    code = _OF_LOGITS.format(row=logits)
+    notes = [] if request.symbolic else growth_notes(row)
+    return request.job(derivation, evaluation, notation, code, notes=notes)
 
 
 def _of_equations(

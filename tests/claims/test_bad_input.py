@@ -429,8 +429,7 @@ def test_a_file_of_another_kind_is_called_what_it_is(
     [
         ("chek", 'no command is called "chek"; did you mean "check"?'),
         ("derive causal --digits x", "'x' is not a whole number"),
-        ("jacobian -1,2", "put -- before an argument that begins with -"),
-        ("jacobian x", "logits: 1 number; give 2 to 64"),
+        ("ladder -1,2", "put -- before an argument that begins with -"),
         ("prove nope", "softmax-of-logs, sharpen, …"),
     ],
 )

@@ -697,7 +697,6 @@ _COMMANDS = (
     "check",
     "render",
     "prove",
-    "jacobian",
     "variants",
     "ladder",
     "--version",

@@ -309,8 +309,10 @@ def _of_catalogue() -> Iterator[Row]:
     for form in ("text", "latex", "mathml", "md", "html"):
         yield Row("catalogue", "prove", form, "all", partial(printed, form))
     yield Row("catalogue", "prove", "json", "all", data)
-    for command in ("variants", "ladder", "jacobian"):
+    for command in ("variants", "ladder"):
         yield Row("catalogue", command, "text", "all", partial(told, command))
+    jacobian = partial(told, "derive", "softmax(2, 1, 0)", "--gradient", "all")
+    yield Row("catalogue", "jacobian", "text", "all", jacobian)
 
 
 def told(*arguments: str) -> str:
