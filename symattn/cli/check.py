@@ -41,7 +41,6 @@ _OF_RUNS = ("sarif", "junit")
 
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
         "What is marked": "--if-any --claims --no-explain",
         "What is corrected": "--diff --fix",

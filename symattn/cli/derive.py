@@ -18,7 +18,7 @@ from symattn.cli.attentions import is_equations, is_file, is_program
 from symattn.cli.entries import with_entries
 from symattn.cli.formats import Output, format_options, width_option
 from symattn.cli.help import Explained
-from symattn.cli.limits import metered
+from symattn.cli.limits import metered, timeout_option
 from symattn.cli.progress import Progress
 from symattn.cli.request import Request
 from symattn.cli.screen import complain
@@ -111,7 +111,6 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
         "What is derived": "--with --shape --symbolic --gradient --chunks --batch --dtype",
         "An example of a variant": "--tokens --d-k --heads",
@@ -276,6 +275,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     help="Decode with a cache: this many tokens at a time, or in each chunk.",
 )
 @watch_option
+@timeout_option
 def derive(watch: bool, out: Output, **asked: Any) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant.
 

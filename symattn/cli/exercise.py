@@ -16,7 +16,7 @@ from symattn.cli import completing as completes
 from symattn.cli.attentions import equations_in, is_equations, is_file, variant_named, worksheet_at
 from symattn.cli.formats import FORMS
 from symattn.cli.help import Explained
-from symattn.cli.limits import metered
+from symattn.cli.limits import metered, timeout_option
 from symattn.cli.screen import complain, is_folder
 from symattn.documents.job import check_flavor, written
 from symattn.errors import SymattnError
@@ -44,7 +44,6 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
 
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
         "The attention": "--tokens --d-k --heads --given",
         "What is asked for": "--blank --entries --digits --true-or-false",
@@ -97,6 +96,7 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True)
 @click.option("--count", type=click.IntRange(1, MOST), default=1, show_default=True)
 @click.option("--roster", metavar="FILE", help="A CSV file of names: an exercise for each student.")
+@timeout_option
 def exercise(**asked: Any) -> Status:
     """Draw exercises on SOURCE: a variant, a worksheet or equations.
 

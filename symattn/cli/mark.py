@@ -17,7 +17,7 @@ from symattn.cli import completing as completes
 from symattn.cli.attentions import missing
 from symattn.cli.formats import Output
 from symattn.cli.help import Explained
-from symattn.cli.limits import asked_seconds, metered
+from symattn.cli.limits import asked_seconds, metered, timeout_option
 from symattn.cli.progress import Progress
 from symattn.cli.screen import complain
 from symattn.errors import SymattnError, counted
@@ -38,7 +38,6 @@ _JOURNAL = "journal.sqlite"
 
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
         "How it is marked": "--exercise --scheme --preview --no-explain",
         "What is written": "--output --gradebook --feedback --reveal --records --pseudonyms",
@@ -85,6 +84,7 @@ _JOURNAL = "journal.sqlite"
 @click.option("--roster", metavar="FILE", help="A CSV file of names: who is missing gets a row.")
 @click.option("--processes", type=click.IntRange(1, 256), help="How many; one for each processor.")
 @click.option("--dask", metavar="ADDRESS", help="Use a Dask cluster: its scheduler, or local.")
+@timeout_option
 def mark(**asked: Any) -> Status:
     """Mark SUBMISSIONS: a folder, a zip of a learning platform, or a table (CSV, Parquet).
 

@@ -20,7 +20,7 @@ from symattn.cli.attentions import (
 from symattn.cli.certificates import bounded, check_certificates, write_certificate, write_theorem
 from symattn.cli.formats import FORMS, Command, Output, format_options, width_option
 from symattn.cli.help import Explained
-from symattn.cli.limits import asked_limits, asked_seconds, metered
+from symattn.cli.limits import asked_limits, asked_seconds, metered, timeout_option
 from symattn.cli.progress import Progress
 from symattn.documents.job import check_flavor, check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
@@ -60,7 +60,6 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
 
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
         "What is proven": "--all --where --positive --permuting --orthogonal --symmetric --shape "
         "--size --map --with --effort --grammar",
@@ -138,6 +137,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     help="Replay the certificates in this file; with --format rocq also ask Rocq.",
 )
 @click.option("--grammar", is_flag=True, help="Show what an equation may contain.")
+@timeout_option
 def prove(**options: Any) -> Status:
     """Prove an identity by NAME, an equation of your own, or two attention mechanisms equal.
 

@@ -33,7 +33,6 @@ _PAGES = (".md", ".markdown", ".qmd")
 
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
         "What is written": "--flavor --check --watch",
         "Limits": "--timeout",

@@ -26,7 +26,6 @@ def _listed(context: click.Context, option: click.Parameter, value: str) -> tupl
 
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
         "What it should be": "--variant --attention --returns",
         "How it is called": "--map --library --skip",
