@@ -104,7 +104,7 @@ def _picture(pages: Pages, row: Variant, derivation: Derivation, values: Evaluat
     if not any(step.weights for step in derivation.steps):
         return ""
     for form in ("svg", "png"):
-        job = Job(derivation, values, Notation(), picture="heat")
+        job = Job(derivation, values, Notation())
         pages.put(f"variants/{row.name}.{form}", document_of(form, [job]))
     alt = f"The weights of {row.title} for small numbers"
     return f"```{{image}} {row.name}.*\n:alt: {alt}\n:class: weights\n```\n"

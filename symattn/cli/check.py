@@ -21,7 +21,6 @@ from symattn.cli.marking import Asked, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import complain, debug_asked, is_folder, paths_given
 from symattn.cli.watching import Remembered, again, check_watchable, watch_option
-from symattn.documents.job import check_flavor
 from symattn.doors import Failure, failure
 from symattn.errors import SymattnError, counted
 from symattn.printable import as_line, printable
@@ -44,7 +43,7 @@ _OF_RUNS = ("sarif", "junit")
     groups={
         "What is marked": "--if-any --claims --no-explain",
         "What is corrected": "--diff --fix",
-        "Where it goes": "--format --flavor --output --full --watch",
+        "Where it goes": "--format --output --full --watch",
         "Limits": "--timeout",
     },
     examples={
@@ -103,7 +102,6 @@ def check(watch: bool, **asked: Any) -> Status:
         raise SymattnError("check: give --fix or --watch, not both")
     if watch:
         check_watchable(request.paths)
-    check_flavor(request.out.form, request.out.flavor)
     if destination.exists:
         destination.refuse_inputs([*_inputs(request.paths), *request.archives])
     with runs("symattn.cli.marking") as run:

@@ -28,7 +28,6 @@ from symattn.documents.job import (
     FORMATS,
     HEADS,
     LAYOUTS,
-    PICTURES,
     Job,
     check_format,
 )
@@ -115,9 +114,9 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
         "What is derived": "--with --shape --symbolic --gradient --chunks --batch --dtype",
         "An example of a variant": "--tokens --d-k --heads",
         "What is shown": "--view --steps --head --worked --entry --full --errors --cost --why",
-        "How it is written": "--digits --exact --notation --symbol --layout --picture --width "
+        "How it is written": "--digits --exact --notation --symbol --layout --width "
         "--headings --label",
-        "Where it goes": "--format --flavor --stage --output --watch",
+        "Where it goes": "--format --stage --output --watch",
     },
     common="--format --output --watch --view --steps --entry --digits --notation --gradient --with "
     "--symbolic --tokens --heads --timeout",
@@ -159,13 +158,6 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     help="Work out the most telling entry of each step, or all.  [default: telling]",
 )
 @click.option("--head", type=click.IntRange(0), metavar="N", help="Show this head only.")
-@click.option(
-    "--picture",
-    type=click.Choice(PICTURES),
-    default="heat",
-    show_default=True,
-    help="What svg, png and tikz show of the first of --steps.",
-)
 @click.option(
     "--layout",
     type=click.Choice(LAYOUTS),
@@ -464,11 +456,11 @@ def _check_heads(jobs: Sequence[Job], request: Request) -> None:
         raise SymattnError(f"{option}: this attention has no heads; leave it out")
     if arranges and all(job.evaluation is None for job in jobs):
         raise SymattnError("--heads: arranges matrices of numbers, and none are shown")
-    is_graph = FORMATS[request.out.form].kind == "picture" and request.picture == "steps"
+    is_graph = FORMATS[request.out.form].kind == "picture" and request.out.flavor == "steps"
     if head is not None and is_graph:
         raise SymattnError(
             f"head {head}: the graph of steps is the same for every head; leave it out, or give "
-            "another --picture"
+            "another picture"
         )
 
 

@@ -14,11 +14,11 @@ from click.core import ParameterSource
 from symattn.classroom.roster import MOST, students_in
 from symattn.cli import completing as completes
 from symattn.cli.attentions import equations_in, is_equations, is_file, variant_named, worksheet_at
-from symattn.cli.formats import FORMS
+from symattn.cli.formats import FORMS, format_option
 from symattn.cli.help import Explained
 from symattn.cli.limits import metered, timeout_option
 from symattn.cli.screen import complain, is_folder
-from symattn.documents.job import check_flavor, written
+from symattn.documents.job import written
 from symattn.errors import SymattnError
 from symattn.status import Status
 from symattn.writing import Destination
@@ -48,7 +48,7 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
         "The attention": "--tokens --d-k --heads --given",
         "What is asked for": "--blank --entries --digits --true-or-false",
         "How it is drawn": "--style --difficulty --ties --seed --count --roster",
-        "Where it goes": "--format --flavor --output --force --key --hints",
+        "Where it goes": "--format --output --force --key --hints",
     },
     examples={
         "symattn exercise causal": "Print an exercise on causal attention.",
@@ -58,12 +58,7 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
     },
 )
 @click.argument("source", shell_complete=completes.subjects)
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS_HERE), default="text", show_default=True
-)
-@click.option(
-    "--flavor", metavar="NAME", help="Of tex, pdf, md: as for symattn derive; of qti 2.1 or 2.2."
-)
+@format_option(FORMATS_HERE, _QUIZZES)
 @click.option(
     "-o",
     "--output",
@@ -107,12 +102,12 @@ def exercise(**asked: Any) -> Status:
     """
     source = click.get_current_context().get_parameter_source
     draws = any(source(name) is ParameterSource.COMMANDLINE for name in _DRAWING)
-    request = Request(**asked, draws=draws)
+    form, _, flavor = asked.pop("form").partition(":")
+    request = Request(**asked, form=form, flavor=flavor or None, draws=draws)
     if request.form in _QUIZZES and (request.key or request.hints or request.true_or_false):
         raise SymattnError(
             f"{request.form}: holds its answers; leave --key, --hints and --true-or-false out"
         )
-    check_flavor(request.form, request.flavor, _QUIZZES.get(request.form))
     with metered(len(request.students)):
         if request.in_folder:
             _write_each(request)

@@ -22,7 +22,7 @@ from symattn.cli.formats import FORMS, Command, Output, format_options, width_op
 from symattn.cli.help import Explained
 from symattn.cli.limits import asked_limits, asked_seconds, metered, timeout_option
 from symattn.cli.progress import Progress
-from symattn.documents.job import check_flavor, check_label, check_width
+from symattn.documents.job import check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import is_inequality
 from symattn.status import Status, worst
@@ -64,7 +64,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
         "What is proven": "--all --where --positive --permuting --orthogonal --symmetric --shape "
         "--size --map --with --effort --grammar",
         "Certificates": "--certificate --check",
-        "Where it goes": "--format --flavor --output --width --label",
+        "Where it goes": "--format --output --width --label",
     },
     examples={
         "symattn prove": "List the identities of the catalogue.",
@@ -151,7 +151,6 @@ def prove(**options: Any) -> Status:
     assumed = {name: options.pop(name) for name in _ASSUMED}
     asked = Request(assumed=assumed, **options)
     out = asked.out
-    check_flavor(out.form, out.flavor)
     if asked.label:
         check_label(out.form, out.flavor, asked.label)
     if asked.width is not None:

@@ -25,7 +25,6 @@ class Request:
     steps: tuple[str, ...] | None
     worked: str | None
     head: int | None
-    picture: str
     layout: str | None
     stage: bool | None
     entries: tuple[str, ...]
@@ -117,7 +116,6 @@ class Request:
             errors=self.errors,
             cost=self.cost,
             flavor=self.out.flavor,
-            picture=self.picture,
             layout=self.layout,
             headings=self.headings,
             label=self.label,

@@ -12,7 +12,6 @@ from symattn.cli.formats import Output, format_options
 from symattn.cli.help import Explained
 from symattn.cli.limits import seconds
 from symattn.cli.screen import complain, debug_asked
-from symattn.documents.job import check_flavor
 from symattn.doors import Failure
 from symattn.status import Status
 
@@ -30,7 +29,7 @@ def _listed(context: click.Context, option: click.Parameter, value: str) -> tupl
         "What it should be": "--variant --attention --returns",
         "How it is called": "--map --library --skip",
         "Limits": "--timeout --memory",
-        "Where it goes": "--format --flavor --output",
+        "Where it goes": "--format --output",
     },
     examples={
         "symattn verify mine.py:attention": "A function of queries, keys and values.",
@@ -108,7 +107,6 @@ def verify(target: str, timeout: float, memory: int, out: Output, **asked: Any) 
     from symattn.verifying.loading import Asked, Verified, verify_named
     from symattn.verifying.subject import Wanted
 
-    check_flavor(out.form, out.flavor)
     spec, called = _attention(asked.pop("variant"), asked.pop("attention"))
     wanted = Wanted(spec, **asked, attention=called)
     debug = debug_asked()

@@ -214,10 +214,10 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("causal --format md --flavor katexx", 'md has no such flavor; did you mean "katex"'),
-        ("causal --format pdf --flavor fragment", "pdf has no such flavor; known: article"),
-        ("causal --flavor katex", "text has no flavors"),
-        ("causal --format json --flavor katex", "json has no flavors"),
+        ("causal --format md:katexx", 'md has no such flavor; did you mean "katex"'),
+        ("causal --format pdf:fragment", "pdf has no such flavor; known: article"),
+        ("causal --format text:katex", "text has no flavors"),
+        ("causal --format json:katex", "json has no flavors"),
         ("causal --tokens 3 --chunks 1 --format jax", "leave out the chunks"),
         ("causal --chunks 1 --symbolic --format html", "leave out --symbolic"),
     ],

@@ -234,7 +234,7 @@ def test_the_layout_of_a_worksheet(tmp_path: Path) -> None:
         (("--layout", "falk", "--view", "entry"), "shows values"),
         (("--layout", "falk", "--symbolic"), "shows values"),
         (("--layout", "falk", "--format", "json"), "json cannot do that"),
-        (("--layout", "falk", "--format", "svg"), "use the picture falk"),
+        (("--layout", "falk", "--format", "svg"), "use the flavor falk"),
         (("--layout", "falk", "--format", "numpy"), "numpy cannot do that"),
     ],
 )
