@@ -131,7 +131,7 @@ def worksheet_keys() -> Iterator[str]:
 JSON = (
     "derive examples/two_heads.toml",
     "derive examples/decoding.toml",
-    "derive rotary --tokens 2",
+    "derive rotary --size tokens=2",
     "derive causal",
     "check examples/checked_hand_calculation.toml",
     "check examples/attention_by_hand.md examples/checked_hand_calculation.toml",

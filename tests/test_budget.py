@@ -251,7 +251,7 @@ def test_a_file_is_stopped_as_well(
 
 def test_large_work_can_be_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symattn.budget.SECONDS", 1e-9)
-    words = ("derive", "causal", "--tokens", "2", "--view", "value")
+    words = ("derive", "causal", "--size", "tokens=2", "--view", "value")
     assert run(*words).exit_code == 4
     assert run(*words, "--timeout", "300").exit_code == 0
 

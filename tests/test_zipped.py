@@ -27,7 +27,7 @@ COMMANDS = {
     "examples": "it_cat_mat",
     "examples it_cat_mat -o copied.toml": "",
     "render page.md": "",
-    "new causal --tokens 2": "variant",
+    "new causal --size tokens=2": "variant",
     "verify mine.py:attention": "agrees",
     "completion bash": "symattn",
     "--help": "derive",

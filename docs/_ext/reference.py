@@ -136,8 +136,8 @@ def _card(pages: Pages, row: Variant) -> str:
             "```{attention}", f"```{{attention}} {row.name}"
         ),
         "## With numbers",
-        f"`symattn derive {row.name} --tokens 3` takes small whole numbers. Its weights and its "
-        "result, with every digit proven:",
+        f"`symattn derive {row.name} --size tokens=3` takes small whole numbers. Its weights and "
+        "its result, with every digit proven:",
         _shown(
             pages,
             f"example-{row.name}",
@@ -409,7 +409,8 @@ class _Example(NamedTuple):
 
 def _shown_on() -> Iterator[_Example]:
     for name, tokens, width in _SHOWN_ON:
-        command = f"symattn derive {name} --tokens {tokens}" + f" --d-k {width}" * (width != 2)
+        size = f"tokens={tokens}" + f",d_k={width}" * (width != 2)
+        command = f"symattn derive {name} --size {size}"
         spec, given = small_inputs(variant(name).spec, tokens=tokens, d_k=width)
         yield _Example.of(f"In `{command}`", spec, given)
     for words, spec, given in _own_examples():

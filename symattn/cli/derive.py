@@ -22,12 +22,11 @@ from symattn.cli.limits import metered, timeout_option
 from symattn.cli.progress import Progress
 from symattn.cli.request import Request
 from symattn.cli.screen import complain
+from symattn.cli.sizes import example_sizes, size_option
 from symattn.cli.sources import InFile, jobs_of
 from symattn.cli.watching import again, check_watchable, watch_option
 from symattn.documents.job import (
     FORMATS,
-    HEADS,
-    LAYOUTS,
     Job,
     check_format,
 )
@@ -94,37 +93,21 @@ def _shaped(
     return found
 
 
-class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versions only
-    """How many heads an example has, or how the matrices of heads stand."""
-
-    name = "1-16|side by side|column"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | str:
-        """A number from 1 to 16, or one of the words."""
-        if value in HEADS:
-            return str(value)
-        return int(click.IntRange(1, 16).convert(value, param, ctx))
-
-
 @click.command(
     cls=Explained,
     groups={
-        "What is derived": "--with --shape --symbolic --gradient --chunks --batch --dtype",
-        "An example of a variant": "--tokens --d-k --heads",
-        "What is shown": "--view --steps --head --worked --entry --full --errors --cost --why",
-        "How it is written": "--digits --exact --notation --symbol --layout --width "
-        "--headings --label",
-        "Where it goes": "--format --stage --output --watch",
+        "What is derived": "--with --shape --symbolic --gradient --size --chunks --batch --dtype",
+        "What is shown": "--view --steps --head --entry --full --errors --cost --why",
+        "How it is written": "--digits --exact --notation --width --headings --label",
+        "Where it goes": "--format --output --watch",
     },
     common="--format --output --watch --view --steps --entry --digits --notation --gradient --with "
-    "--symbolic --tokens --heads --timeout",
+    "--symbolic --size --timeout",
     examples={
         "symattn new causal -o mine.toml": "A worksheet to begin with, on small whole numbers.",
         "symattn derive mine.toml": "Every step of a worksheet, with its numbers.",
         "symattn derive mine.toml --format html -o page.html": "A page to read and to change.",
-        "symattn derive rotary --tokens 3 --d-k 4": "A variant on small whole numbers.",
+        "symattn derive rotary --size tokens=3,d_k=4": "A variant on small whole numbers.",
         'symattn derive "softmax(Q K^T / sqrt(d_k)) V"': "An attention of your own, in equations.",
         "symattn derive mine.py:attention": "What a function of NumPy, PyTorch or JAX computes.",
         'symattn derive "softmax(2, 1, 0)" --gradient all': "The softmax's Jacobian.",
@@ -152,24 +135,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     help="Show these steps, as in weights,output or A,O; those between are substituted into their "
     "formulas.",
 )
-@click.option(
-    "--worked",
-    type=click.Choice(("telling", "all")),
-    help="Work out the most telling entry of each step, or all.  [default: telling]",
-)
 @click.option("--head", type=click.IntRange(0), metavar="N", help="Show this head only.")
-@click.option(
-    "--layout",
-    type=click.Choice(LAYOUTS),
-    help="falk: products of two matrices in Falk's scheme, the second factor above, the "
-    "first on the left.",
-)
-@click.option(
-    "--stage/--sheet",
-    default=None,
-    help="Of html: open the page on its stage, one step at a time, or as a sheet of all steps. "
-    "Otherwise a page with a story opens on its stage.",
-)
 @click.option(
     "--entry",
     "entries",
@@ -194,15 +160,11 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 )
 @click.option(
     "--notation",
-    metavar="NAME",
-    help="Letters of a paper: vaswani, flash-attention, roformer, deepseek, bishop.",
-)
-@click.option(
-    "--symbol",
-    "symbols",
-    metavar="NAME=LETTER",
     multiple=True,
-    help="Another letter, e.g. weights=P, d_k=d_h, row=q or 'weights[i,j]=p'. May be repeated.",
+    metavar="NAME|KEY=VALUE",
+    help="Letters of a paper: vaswani, flash-attention, roformer, deepseek, bishop. Or one letter, "
+    "as in weights=P or 'weights[i,j]=p'; or a choice of a worksheet's [notation], as in "
+    "layout=falk, worked=all, heads=column or page=stage. May be repeated.",
 )
 @click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
 @click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
@@ -244,17 +206,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     default="float64",
     help="The NumPy type that is checked.  [default: float64]",
 )
-@click.option(
-    "--tokens",
-    type=click.IntRange(1, 64),
-    help="The example's number of tokens.  [default: 3]",
-)
-@click.option("--d-k", type=click.IntRange(1, 64), help="The example's key width.  [default: 2]")
-@click.option(
-    "--heads",
-    type=_Heads(),
-    help="The example's number of heads; or how heads are arranged: 'side by side' or 'column'.",
-)
+@size_option("Of a small example, as in tokens=3,d_k=2,heads=2.")
 @click.option(
     "--batch",
     type=click.IntRange(0),
@@ -283,6 +235,10 @@ def derive(watch: bool, out: Output, **asked: Any) -> Status:
     if destination.exists and is_file(source) and not is_program(source):
         destination.refuse_inputs(("-",) if source == "-" else _read(source))
     asked["chunks"] = _chunks(asked["chunks"])
+    asked["sizes"] = example_sizes(asked["sizes"])
+    from symattn.sheets.symbols import Spelling
+
+    asked["notation"] = Spelling.read(asked["notation"])
     request = Request(**asked, out=out)
     if not watch:
         return _derive(request)
@@ -352,7 +308,7 @@ def _more(source: str, job: Job) -> str:
         entry = f"{step.name}{''.join(f'[{k}]' for k in head)}[{row},{column}]"
         command = " ".join(("symattn derive", shlex.quote(source), *_repeated()))
         another = f'`{command} --entry "{entry}"` works out another entry'
-        said.append(f"{another}, `--worked all` every one")
+        said.append(f"{another}, `--notation worked=all` every one")
     many = any(step.per_head and evaluation.shape(step.letter)[-3] > 1 for step in job.shown)
     if many and notation.head is None:
         said.append(f"`--head {notation.index_base + 1}` shows one head")
@@ -388,18 +344,14 @@ def _more_digits(digits: int) -> int:
 
 #: The options that say what is derived and in which letters, and not which document it is.
 _REPEATED = (
-    "tokens",
-    "d_k",
-    "heads",
+    "sizes",
     "batch",
     "chunks",
     "gradient",
     "steps",
     "views",
     "head",
-    "layout",
     "notation",
-    "symbols",
     "digits",
     "exact",
     "cost",
@@ -447,15 +399,15 @@ def status_of(check: Check | None) -> Status:
 
 def _check_heads(jobs: Sequence[Job], request: Request) -> None:
     """Refuse what is said of heads where there are none, no matrices, or no difference."""
-    head, arranges = request.head, request.arranges
-    if head is None and not arranges:
+    head, arranged = request.head, request.notation.choices.get("heads")
+    if head is None and arranged is None:
         return
-    option = "--heads" if head is None else f"head {head}"
+    option = f"heads {arranged}" if head is None else f"head {head}"
     derivations = [job.derivation for job in jobs]
     if not any(item.per_head for one in derivations for item in (*one.inputs, *one.steps)):
         raise SymattnError(f"{option}: this attention has no heads; leave it out")
-    if arranges and all(job.evaluation is None for job in jobs):
-        raise SymattnError("--heads: arranges matrices of numbers, and none are shown")
+    if arranged and all(job.evaluation is None for job in jobs):
+        raise SymattnError(f"{option}: arranges matrices of numbers, and none are shown")
     is_graph = FORMATS[request.out.form].kind == "picture" and request.out.flavor == "steps"
     if head is not None and is_graph:
         raise SymattnError(

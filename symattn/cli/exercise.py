@@ -18,6 +18,7 @@ from symattn.cli.formats import FORMS, format_option
 from symattn.cli.help import Explained
 from symattn.cli.limits import metered, timeout_option
 from symattn.cli.screen import complain, is_folder
+from symattn.cli.sizes import example_sizes, size_option
 from symattn.documents.job import written
 from symattn.errors import SymattnError
 from symattn.status import Status
@@ -33,7 +34,7 @@ _QUIZZES: Mapping[str, tuple[str, ...]] = {"moodle": (), "qti": ("2.1", "2.2")}
 
 #: The options by which exercises are drawn, of a file that is one, too.
 _DRAWING = (
-    *("tokens", "d_k", "heads", "given", "blank", "entries", "digits", "true_or_false"),
+    *("sizes", "given", "blank", "entries", "digits", "true_or_false"),
     *("style", "difficulty", "ties", "seed", "count", "roster"),
 )
 
@@ -45,14 +46,14 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
 @click.command(
     cls=Explained,
     groups={
-        "The attention": "--tokens --d-k --heads --given",
+        "The attention": "--size --given",
         "What is asked for": "--blank --entries --digits --true-or-false",
         "How it is drawn": "--style --difficulty --ties --seed --count --roster",
         "Where it goes": "--format --output --force --key --hints",
     },
     examples={
         "symattn exercise causal": "Print an exercise on causal attention.",
-        "symattn exercise causal --style integers --d-k 4 --key": "The key of another one.",
+        "symattn exercise causal --style integers --size d_k=4 --key": "The key of another one.",
         "symattn exercise causal --format pdf --count 3 --key -o class": "Sheets and keys.",
         "symattn exercise mine.toml --roster names.csv -o class": "One for each student.",
     },
@@ -69,9 +70,7 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
 @click.option("--key", is_flag=True, help="The answers; in a folder they stand beside each sheet.")
 @click.option("--hints", is_flag=True, help="With formulas, entries and numbers put in at the end.")
 @click.option("--force", is_flag=True, help="Replace files that are there already.")
-@click.option("--tokens", type=click.IntRange(1, 64), help="How many tokens a variant has.")
-@click.option("--d-k", type=click.IntRange(1, 64), help="The key width: 2, or 4 in other styles.")
-@click.option("--heads", type=click.IntRange(1, 16), help="The number of heads of a variant.")
+@size_option("Of a variant, as in tokens=3,d_k=2,heads=2; d_k is 4 in other styles.")
 @click.option("--given", metavar="NAMES", default="", help="What is given: Q,K,V or scores,V.")
 @click.option("--blank", metavar="STEPS", default="", help="The steps that are asked for.")
 @click.option(
@@ -103,6 +102,7 @@ def exercise(**asked: Any) -> Status:
     source = click.get_current_context().get_parameter_source
     draws = any(source(name) is ParameterSource.COMMANDLINE for name in _DRAWING)
     form, _, flavor = asked.pop("form").partition(":")
+    asked["sizes"] = example_sizes(asked["sizes"])
     request = Request(**asked, form=form, flavor=flavor or None, draws=draws)
     if request.form in _QUIZZES and (request.key or request.hints or request.true_or_false):
         raise SymattnError(
@@ -127,9 +127,7 @@ class Request:
     key: bool
     hints: bool
     force: bool
-    tokens: int | None
-    d_k: int | None
-    heads: int | None
+    sizes: Mapping[str, int]
     given: str
     blank: str
     entries: tuple[str, ...]
@@ -162,19 +160,20 @@ class Request:
         from symattn.sheets.worksheet import worksheet_of
         from symattn.sheets.writing import starter, worksheet_text
 
-        tokens, d_k = self.tokens or 3, self.d_k or (2 if self.style == "decimals" else 4)
+        usual = {"tokens": 3, "d_k": 2 if self.style == "decimals" else 4}
+        sizes: dict[str, Any] = {**usual, **self.sizes}
         if is_equations(self.source):
             from symattn.attention.example import small_equations
 
             spec = equations_in(self.source)
-            counts, _, given = small_equations(spec, tokens=tokens, d_k=d_k, heads=self.heads)
+            counts, _, given = small_equations(spec, **sizes)
             return worksheet_of(worksheet_text(counts, given, top={"equations": spec.text}))
         if is_file(self.source):
-            if (self.tokens, self.d_k, self.heads) != (None, None, None):
-                raise SymattnError("--tokens, --d-k, --heads: are those of the file")
+            if self.sizes:
+                raise SymattnError("--size: the sizes are those of the file")
             return self.file
         row = variant_named(self.source)
-        return worksheet_of(starter(row, tokens=tokens, d_k=d_k, heads=self.heads))
+        return worksheet_of(starter(row, **sizes))
 
     @property
     def known(self) -> Exercise | None:

@@ -22,6 +22,7 @@ from symattn.cli.formats import FORMS, Command, Output, format_options, width_op
 from symattn.cli.help import Explained
 from symattn.cli.limits import asked_limits, asked_seconds, metered, timeout_option
 from symattn.cli.progress import Progress
+from symattn.cli.sizes import NAME, size_option, sizes_in
 from symattn.documents.job import check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import is_inequality
@@ -37,12 +38,10 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-_NAME = r"[^\W\d]\w*'*"
-_SIZE = rf"[1-9][0-9]{{0,3}}|{_NAME}"
-_SHAPE = re.compile(rf"\s*({_NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))\s*")
-_AXES = re.compile(rf"\s*({_NAME})\s*=\s*((?:{_SIZE})(?:\s*,\s*(?:{_SIZE}))*)\s*")
-_SIZED = re.compile(rf"\s*({_NAME})\s*=\s*([1-9][0-9]{{0,3}})\s*")
-_LETTER = re.compile(rf"\s*({_NAME})\s*")
+_SIZE = rf"[1-9][0-9]{{0,3}}|{NAME}"
+_SHAPE = re.compile(rf"\s*({NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))\s*")
+_AXES = re.compile(rf"\s*({NAME})\s*=\s*((?:{_SIZE})(?:\s*,\s*(?:{_SIZE}))*)\s*")
+_LETTER = re.compile(rf"\s*({NAME})\s*")
 
 #: What is assumed of a letter, and all that is said of letters.
 _OF_A_LETTER = ("positive", "permuting", "orthogonal", "symmetric")
@@ -103,13 +102,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     metavar="LETTER=ROWS,COLUMNS",
     help="The shape of a letter: A=n,d_k or c=scalar; may be repeated.",
 )
-@click.option(
-    "--size",
-    "sizes",
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="Decide at this size only, e.g. n=4; may be repeated.",
-)
+@size_option("Decide at these sizes only, e.g. n=4,m=2.")
 @map_option
 @click.option(
     "--effort",
@@ -256,7 +249,7 @@ def _one_program(asked: Request) -> Proven:
     assert asked.other is not None
     attention = f"{asked.other} attention"
     wanted = Wanted(attention_meant(asked.other), asked.mapped, attention=attention)
-    sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
+    sizes = sizes_in(asked.assumed["sizes"])
     return prove_program(asked.name, wanted, sizes, asked_limits(PROVEN))
 
 
@@ -268,7 +261,7 @@ def _two_programs(asked: Request) -> Proven:
     assert asked.name is not None
     assert asked.other is not None
     shapes = dict(_once("--shape", map(_axes, asked.assumed["shapes"])))
-    sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
+    sizes = sizes_in(asked.assumed["sizes"])
     limits = asked_limits(PROVEN)
     return prove_programs(
         asked.name, asked.other, shapes, sizes, mapped=asked.mapped, limits=limits
@@ -370,7 +363,7 @@ def _own(
         mend = f"give one letter, as in --{kind} P"
         assumed[kind] = tuple(_read(_LETTER, f"--{kind}", one, mend)[1] for one in assumed[kind])
     assumed["shapes"] = _once("--shape", map(_shape, assumed["shapes"]))
-    assumed["sizes"] = _once("--size", map(_sized, assumed["sizes"]))
+    assumed["sizes"] = (*sizes_in(assumed["sizes"]).items(),)
     return Identity(
         "", "", statement, "", "", for_all=False, sides=sides, letters=letters, **assumed
     )
@@ -389,12 +382,6 @@ def _axes(text: str) -> tuple[str, tuple[str, ...]]:
     """``q=b,h,n,d``: an argument, and how long its axes are."""
     found = _read(_AXES, "--shape", text, "give the sizes of its axes, as in q=n,d_k")
     return found[1], tuple(size.strip() for size in found[2].split(","))
-
-
-def _sized(text: str) -> tuple[str, int]:
-    """``n=4``."""
-    found = _read(_SIZED, "--size", text, "give a name and a whole number above 0, as in n=4")
-    return found[1], int(found[2])
 
 
 def _once(option: str, pairs: Iterable[tuple[str, Made]]) -> tuple[tuple[str, Made], ...]:

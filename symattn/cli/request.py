@@ -13,6 +13,7 @@ from symattn.errors import SymattnError
 if TYPE_CHECKING:
     from symattn.attention.vocabulary import Notation
     from symattn.derivations import Derivation, Evaluation
+    from symattn.sheets.symbols import Spelling
 
 
 @dataclass(frozen=True)
@@ -23,16 +24,12 @@ class Request:
     out: Output
     views: tuple[str, ...]
     steps: tuple[str, ...] | None
-    worked: str | None
     head: int | None
-    layout: str | None
-    stage: bool | None
     entries: tuple[str, ...]
     label: str
     width: float | None
     headings: int | None
-    notation: str | None
-    symbols: tuple[str, ...]
+    notation: Spelling
     digits: int | None
     exact: bool
     errors: bool
@@ -43,25 +40,12 @@ class Request:
     equations: tuple[str, ...]
     symbolic: bool
     dtype: str
-    tokens: int | None
-    d_k: int | None
-    #: How many there are, or how their matrices are arranged.
-    heads: int | str | None
+    #: Those of a small example.
+    sizes: Mapping[str, Any]
     batch: int | None
     chunks: int | list[int] | None
     #: The shapes of a program's arguments.
     shapes: Mapping[str, tuple[str, ...]]
-
-    @property
-    def arranges(self) -> bool:
-        """Whether the matrices of heads are to be arranged in a way."""
-        return isinstance(self.heads, str)
-
-    @property
-    def sizes(self) -> dict[str, Any]:
-        """The sizes of an example that are given."""
-        sizes = {"tokens": self.tokens, "d_k": self.d_k, "heads": self.heads}
-        return {name: size for name, size in sizes.items() if isinstance(size, int)}
 
     @property
     def shows_numbers(self) -> bool:
@@ -80,21 +64,14 @@ class Request:
 
     def spelled(self, usual: Notation) -> Notation:
         """A notation with what is asked for changed."""
-        from symattn.sheets.symbols import read_symbols
-
         asked = {
             "digits": self.digits,
-            "layout": self.layout,
             "steps": self.steps,
-            "worked": self.worked,
             "head": self.head,
             "limit": 0 if self.full else None,
-            "page": {None: None, True: "stage", False: "sheet"}[self.stage],
-            "heads": self.heads if self.arranges else None,
         }
         changes = {name: value for name, value in asked.items() if value is not None}
-        changed = usual.but(exact=self.exact, **changes)
-        return changed.lettered(self.notation, read_symbols(self.symbols))
+        return self.notation.of(usual.but(exact=self.exact, **changes))
 
     def job(
         self,
@@ -116,7 +93,7 @@ class Request:
             errors=self.errors,
             cost=self.cost,
             flavor=self.out.flavor,
-            layout=self.layout,
+            layout=self.notation.choices.get("layout"),
             headings=self.headings,
             label=self.label,
             width=self.width,

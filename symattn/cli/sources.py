@@ -71,9 +71,8 @@ def jobs_of(request: Request) -> tuple[list[Job], InFile]:
     from symattn.attention.vocabulary import Notation
 
     source = request.source
-    if request.stage is not None and request.out.form != "html":
-        page = "stage" if request.stage else "sheet"
-        raise SymattnError(f"--{page}: is of the interactive page; use --format html")
+    if "page" in request.notation.choices and request.out.form != "html":
+        raise SymattnError("--notation page: is of the interactive page; use --format html")
     if request.chunks is not None:
         request.refuse("--gradient: applies to a whole pass; leave --chunks out", "gradient")
     if request.equations and (is_equations(source) or is_file(source)):
@@ -90,9 +89,7 @@ def jobs_of(request: Request) -> tuple[list[Job], InFile]:
         return _of_equations(own, request, notation, code), nullcontext
     if is_file(source):
         if request.sizes:
-            raise SymattnError(
-                "--tokens, --d-k, --heads: apply to examples of variants, not to a file"
-            )
+            raise SymattnError("--size: is of examples of variants, not of a file")
         sheet = worksheet_at(source, [request.out.destination])
         return _of_worksheet(sheet, request), sheet.in_file
     request.refuse("--batch: chooses a calculation of a worksheet, not of a variant", "batch")
@@ -150,7 +147,7 @@ def _of_equations(
     )
     from symattn.attention.example import counted, small_numbers
 
-    sizes = request.sizes
+    sizes = {**request.sizes}
     counts = counted(spec, sizes.pop("heads", None))
     forward = spec.derivation(sizes={} if request.symbolic else counts)
     forward = forward if row is None else row.told_of(forward)

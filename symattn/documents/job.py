@@ -25,14 +25,11 @@ if TYPE_CHECKING:
     from symattn.notation.options import Notation
 
 PICTURES = ("heat", "lines", "falk", "steps")
-LAYOUTS = ("matrix", "falk")
 #: The flavors that are slides.
 _SLIDES = ("beamer", "overlays")
 
 #: How many em wide a line may be that is asked for.
 _LEAST_WIDTH, _MOST_WIDTH = 10, 100
-
-HEADS = ("side by side", "column")
 
 #: The deepest heading that can be asked for, and what a label is made of.
 MOST_HEADINGS, _LABEL = 6, re.compile(r"[A-Za-z0-9:._-]{1,100}")

@@ -92,6 +92,6 @@ def test_the_command_line_takes_the_name() -> None:
     written = run("derive", "deltanet", "--format", "equations", status=0).stdout
     assert "K[t]^T (V[t] - K[t] S[t-1])" in written
     assert "talking-heads" in run("variants", status=0).stdout
-    shown = run("derive", "gated", "--heads", "3", "--view", "formula", status=0).stdout
+    shown = run("derive", "gated", "--size", "heads=3", "--view", "formula", status=0).stdout
     assert shown.startswith("Gated attention") and "n_h = 3" in shown
-    assert_refused(run("derive", "deltanet", "--heads", "3"), "no heads")
+    assert_refused(run("derive", "deltanet", "--size", "heads=3"), "no heads")

@@ -152,7 +152,7 @@ def _blocks(block: Any) -> list[Any]:
 
 def test_fractions_are_given_and_worked_exactly() -> None:
     """A sheet that gave ln 9 as 2.197 could not ask for 9/14."""
-    words = ("causal", "--style", "fractions", "--d-k", "4")
+    words = ("causal", "--style", "fractions", "--size", "d_k=4")
     sheet, key = command(*words), command(*words, "--key")
     given = sheet.partition("1. Scores")[0]
     assert "ln(9)" in given

@@ -61,15 +61,15 @@ def test_python_writes_what_the_command_line_writes(form: str) -> None:
     "options",
     share(
         [
-            "sink --tokens 3",
-            "sink --tokens 3 --notation vaswani --gradient all",
-            "sink --tokens 3 --notation vaswani --gradient all --steps dV,dX",
-            "self --tokens 2 --symbol weights=P --symbol 'weights[i,j]=p' --digits 10 --d-k 3",
-            "grouped-query --tokens 3 --heads 8 --head 2 --exact --view worked,value",
-            "multi-head --tokens 2 --heads 1 --dtype float32",
-            "causal --tokens 3 --chunks 1",
-            "self --tokens 9 --digits 60",
-            "self --tokens 9 --full",
+            "sink --size tokens=3",
+            "sink --size tokens=3 --notation vaswani --gradient all",
+            "sink --size tokens=3 --notation vaswani --gradient all --steps dV,dX",
+            "self --size tokens=2,d_k=3 --notation 'weights=P,weights[i,j]=p' --digits 10",
+            "grouped-query --size tokens=3,heads=8 --head 2 --exact --view worked,value",
+            "multi-head --size tokens=2,heads=1 --dtype float32",
+            "causal --size tokens=3 --chunks 1",
+            "self --size tokens=9 --digits 60",
+            "self --size tokens=9 --full",
             "{counted}",
         ],
         2,
@@ -92,7 +92,8 @@ def test_the_command_that_shows_more_repeats_what_the_page_was_made_with(
     assert {*arguments} <= {*words}
     assert run(*words[1:]).exit_code == 0
     before = " ".join(words[: words.index("--entry")])
-    large = {"self --tokens 9 --digits 60", "grouped-query --tokens 3 --heads 8 --head 2 --exact"}
+    heads = "grouped-query --size tokens=3,heads=8 --head 2 --exact"
+    large = {"self --size tokens=9 --digits 60", heads}
     assert ("--full" in rest) is (options.partition(" --view")[0] in large)
     for other in re.findall(r"(--digits \d+|--full|--head \d+) (?:shows|what)", rest):
         assert run(*shlex.split(before)[1:], *other.split()).exit_code == 0
@@ -206,7 +207,7 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
     result = run("derive", "causal", "--format", language, status=0)
     batch = "" if language in ("python", "javascript") else "..., "
     assert f"x: token vectors, ({batch}n, d_model)" in result.stdout
-    for sizes in (("--tokens", "5", "--d-k", "4"), ("--symbolic",)):
+    for sizes in (("--size", "tokens=5,d_k=4"), ("--symbolic",)):
         told = run("derive", "causal", *sizes, "--format", language)
         assert told.stdout == result.stdout
 
@@ -218,7 +219,7 @@ def test_a_variant_as_a_program_is_for_any_size(language: str) -> None:
         ("causal --format pdf:fragment", "pdf has no such flavor; known: article"),
         ("causal --format text:katex", "text has no flavors"),
         ("causal --format json:katex", "json has no flavors"),
-        ("causal --tokens 3 --chunks 1 --format jax", "leave out the chunks"),
+        ("causal --size tokens=3 --chunks 1 --format jax", "leave out the chunks"),
         ("causal --chunks 1 --symbolic --format html", "leave out --symbolic"),
     ],
 )

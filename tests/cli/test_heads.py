@@ -31,10 +31,10 @@ def test_a_picture_shows_the_head_that_is_asked_for(picture: str) -> None:
             [TWO, "--head", "2", "--format", "svg:steps"],
             "head 2: the graph of steps is the same for every head; leave it out",
         ),
-        (["causal", "--heads", "side by side"], "--heads: this attention has no heads"),
+        (["causal", "--notation", "heads=side-by-side"], "heads side-by-side: this attention has"),
         (
-            ["multi-head", "--symbolic", "--heads", "column"],
-            "--heads: arranges matrices of numbers",
+            ["multi-head", "--symbolic", "--notation", "heads=column"],
+            "heads column: arranges matrices of numbers",
         ),
     ],
 )

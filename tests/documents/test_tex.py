@@ -334,7 +334,7 @@ def test_pages_are_as_few_as_promised(
 
 def test_a_fragment_is_broken_for_a_column(typeset: Typeset, tmp_path: Path) -> None:
     def widest(*more: str) -> float:
-        args = ["derive", "causal-multi-head", "--tokens", "3", "--format", "tex:fragment"]
+        args = ["derive", "causal-multi-head", "--size", "tokens=3", "--format", "tex:fragment"]
         ran = run(*args, *more, status=0)
         shown = re.findall(r"\\\[\n(?:\\symattnfit\{)?(.*?)\}?\n\\\]", ran.stdout, re.S)
         return max(len(row) for body in shown for row in re.split(r"\\\\(?:\[.*?\])?\n", body))
@@ -358,8 +358,8 @@ def test_what_is_left_out_is_no_text_of_somebody_s_paper() -> None:
     args = [
         "derive",
         "multi-head-latent",
-        "--tokens",
-        "3",
+        "--size",
+        "tokens=3",
         "--steps",
         "projected",
     ]
@@ -371,7 +371,7 @@ def test_what_is_left_out_is_no_text_of_somebody_s_paper() -> None:
 
 
 def test_a_slide_that_goes_on_says_so() -> None:
-    args = ["derive", "grouped-query", "--tokens", "5", "--heads", "8", "--format", "tex:beamer"]
+    args = ["derive", "grouped-query", "--size", "tokens=5,heads=8", "--format", "tex:beamer"]
     slides = run(*args).stdout
     titles = re.findall(r"\\begin\{frame\}\{(.*)\}", slides)
     assert any("(continued)" in title for title in titles)

@@ -198,7 +198,7 @@ def test_plot_returns_axes() -> None:
 
 @pytest.mark.parametrize("form", ["png", "svg"])
 def test_a_series_of_derivations_is_no_single_thing(form: str) -> None:
-    words = ["derive", "cached", "--tokens", "3", "--chunks", "1", "--format", form]
+    words = ["derive", "cached", "--size", "tokens=3", "--chunks", "1", "--format", form]
     ran = run(*words, status=2)
     assert "shows one derivation" in ran.output
 
