@@ -12,7 +12,7 @@ import click
 from symattn.cli.formats import Output
 from symattn.cli.limits import MEMORY
 from symattn.cli.screen import complain, debug_asked, print_lines
-from symattn.errors import ReadError, quote
+from symattn.errors import ReadError
 from symattn.status import Status, worst
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _replayed(file: tuple[str, list[Data], bool]) -> list[Checked]:
             found.append(Checked([], refused=str(refusal)))
             continue
         except ReadError as error:
-            raise ReadError(f"--check {quote(name)}: {error}") from None
+            raise ReadError(f"{name}: {error}") from None
         where = ", where both sides are defined" if data["partial"] else ""
         said = data["links"] if bounds else [data]
         lines = [
@@ -144,16 +144,16 @@ def _replayed(file: tuple[str, list[Data], bool]) -> list[Checked]:
     return found
 
 
-def bounded(name: str, most: int, option: str) -> bytes:
-    """What a file holds that an option names, with so many bytes at most."""
+def bounded(name: str, most: int, called: str) -> bytes:
+    """What a file holds, with so many bytes at most; `called` begins what is said of it."""
     try:
         with Path(name).open("rb") as file:
             text = file.read(most + 1)
     except (OSError, ValueError) as trouble:
         why = getattr(trouble, "strerror", None) or trouble
-        raise ReadError(f"{option} {quote(name)}: {why}") from None
+        raise ReadError(f"{called}: {why}") from None
     if len(text) > most:
-        raise ReadError(f"{option} {quote(name)}: the file is too large")
+        raise ReadError(f"{called}: the file is too large")
     return text
 
 
@@ -164,18 +164,18 @@ def _certificates(name: str) -> tuple[list[Data], list[str]]:
     """
     from symattn.algebra.kinds import read_json
 
-    text = bounded(name, 20_000_000, "--check")
+    text = bounded(name, 20_000_000, name)
     try:
         data = read_json(text)
     except ReadError as error:
-        raise ReadError(f"--check {quote(name)}: {error}") from None
+        raise ReadError(f"{name}: {error}") from None
     rows = data if isinstance(data, list) else [data]
     inner = [row.get("certificate") if isinstance(row, dict) else None for row in rows]
     found = [
         row if isinstance(one, int | str) else one for row, one in zip(rows, inner, strict=True)
     ]
     if not any(found):
-        raise ReadError(f"--check {quote(name)}: there is no certificate in it")
+        raise ReadError(f"{name}: there is no certificate in it")
     bare = [row for row, one in zip(rows, found, strict=True) if one is None]
     known = [
         row for row in bare if isinstance(row, dict) and row.get("verdict") in ("equal", "proven")

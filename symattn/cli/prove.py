@@ -18,7 +18,7 @@ from symattn.cli.attentions import (
     reads_file,
 )
 from symattn.cli.certificates import bounded, check_certificates, write_certificate, write_theorem
-from symattn.cli.formats import FORMS, Command, Output, format_options, width_option
+from symattn.cli.formats import FORMS, Output, format_options, width_option
 from symattn.cli.help import Explained
 from symattn.cli.limits import asked_limits, asked_seconds, metered, timeout_option
 from symattn.cli.progress import Progress
@@ -27,10 +27,10 @@ from symattn.documents.job import check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import is_inequality
 from symattn.status import Status, worst
-from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.algebra.counterexample import Sides
+    from symattn.algebra.equality import Equality
     from symattn.algebra.identities.identity import Identity
     from symattn.algebra.identities.proofs import Proof
     from symattn.language.shapes import GivenShape
@@ -41,28 +41,32 @@ Made = TypeVar("Made")
 _SIZE = rf"[1-9][0-9]{{0,3}}|{NAME}"
 _SHAPE = re.compile(rf"\s*({NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))\s*")
 _AXES = re.compile(rf"\s*({NAME})\s*=\s*((?:{_SIZE})(?:\s*,\s*(?:{_SIZE}))*)\s*")
-_LETTER = re.compile(rf"\s*({NAME})\s*")
 
-#: What is assumed of a letter, and all that is said of letters.
-_OF_A_LETTER = ("positive", "permuting", "orthogonal", "symmetric")
-_ASSUMED = ("where", *_OF_A_LETTER, "shapes", "sizes")
+#: What is assumed of letters in a word, as reports say it, by the field of an `Identity`.
+_SAID = {
+    "positive": "positive",
+    "a permutation": "permuting",
+    "orthogonal": "orthogonal",
+    "symmetric": "symmetric",
+}
+_OF_LETTERS = re.compile(
+    rf"\s*({NAME}(?:\s*,\s*{NAME})*)(?:\s+is|\s+are)?\s+({'|'.join(_SAID)})\s*"
+)
+
+#: All that is said of letters.
+_ASSUMED = ("where", "shapes", "sizes")
+
+#: The formats of a proof that programs read, beside JSON.
+_DATA = ("rocq", "certificate")
 
 #: What is said of two attentions from files.
 _NUMBERLESS = "the letters stand for all matrices; the numbers in a file take no part"
 
 
-def _assumed(option: str, what: str) -> Callable[[Command], Command]:
-    """An option for what is assumed of letters."""
-    words = f"Assume that {what}; may be repeated."
-    return click.option(option, multiple=True, metavar="LETTER", help=words)
-
-
 @click.command(
     cls=Explained,
     groups={
-        "What is proven": "--all --where --positive --permuting --orthogonal --symmetric --shape "
-        "--size --map --with --effort --grammar",
-        "Certificates": "--certificate --check",
+        "What is proven": "--all --where --shape --size --map --with --effort --grammar",
         "Where it goes": "--format --output --width --label",
     },
     examples={
@@ -72,14 +76,19 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
         "symattn prove multi-head multi-head-sum": "Compare two attentions.",
         "symattn prove mine.py:attention causal": "Prove that a function is an attention.",
         "symattn prove mine.py:fast mine.py:plain": "Prove that two functions are the same.",
+        "symattn prove shift --format certificate -o shift.json": "Write the steps of a proof.",
+        "symattn prove shift.json": "Replay them.",
     },
 )
 @click.argument(
-    "name", required=False, metavar='[NAME|"A = B"|ATTENTION', shell_complete=completes.statements
+    "name",
+    required=False,
+    metavar='[NAME|"A = B"|ATTENTION|FILE.json',
+    shell_complete=completes.statements,
 )
 @click.argument("other", required=False, metavar="ATTENTION]", shell_complete=completes.subjects)
 @click.option("--all", "everything", is_flag=True, help="Decide the whole catalogue.")
-@format_options((*FORMS, "rocq"))
+@format_options((*FORMS, *_DATA))
 @width_option
 @click.option(
     "--label",
@@ -89,12 +98,12 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     "pdf; md for quarto and sphinx).",
 )
 @click.option(
-    "--where", multiple=True, metavar="EQUATION", help="Assume this equation; may be repeated."
+    "--where",
+    multiple=True,
+    metavar="WORDS",
+    help='Assume this equation, or "S positive", "P a permutation", "R orthogonal" or "A, B '
+    'symmetric" of letters; may be repeated.',
 )
-@_assumed("--positive", "this letter's entries are positive")
-@_assumed("--permuting", "this letter is a permutation matrix")
-@_assumed("--orthogonal", "this letter is an orthogonal matrix")
-@_assumed("--symmetric", "this letter is a symmetric matrix")
 @click.option(
     "--shape",
     "shapes",
@@ -112,22 +121,10 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     help="Allow N times as many steps before giving up.",
 )
 @click.option(
-    "--certificate",
-    metavar="FILE",
-    shell_complete=completes.files,
-    help="Write the steps of a proof for all sizes to this file.",
-)
-@click.option(
     "--with",
     "numbers",
     metavar="FILE|small",
     help="Show the proof also with the numbers in this file, or with small ones.",
-)
-@click.option(
-    "--check",
-    metavar="FILE",
-    shell_complete=completes.files,
-    help="Replay the certificates in this file; with --format rocq also ask Rocq.",
 )
 @click.option("--grammar", is_flag=True, help="Show what an equation may contain.")
 @timeout_option
@@ -137,9 +134,11 @@ def prove(**options: Any) -> Status:
     An ATTENTION is a worksheet or a variant; causal#weights is one step of it. Without an argument
     the catalogue is listed. It also lists false beliefs, each of which is refuted by numbers.
 
-    Instead of the first, or of both, a function may stand, mine.py:attention. It is RUN, in a
-    process of its own with limits: prove only code that you would run yourself. Real arithmetic is
-    meant.
+    In a FILE.json the certificates are replayed; with --format rocq Rocq is asked, too.
+
+    Instead of the first attention, or of both, a function may stand, mine.py:attention. It is RUN,
+    in a process of its own with limits: prove only code that you would run yourself. Real
+    arithmetic is meant.
     """
     assumed = {name: options.pop(name) for name in _ASSUMED}
     asked = Request(assumed=assumed, **options)
@@ -148,10 +147,10 @@ def prove(**options: Any) -> Status:
         check_label(out.form, out.flavor, asked.label)
     if asked.width is not None:
         check_width(out.form, out.flavor)
-    if asked.check is not None:
-        if asked.name is not None or asked.everything or asked.certificate or asked.facts:
-            raise SymattnError("--check: takes nothing but a file; the statement is in it")
-        return check_certificates(asked.check, asked_seconds(), out.form == "rocq")
+    if asked.name is not None and asked.name.endswith(".json"):
+        if asked.other or asked.everything or asked.facts:
+            raise SymattnError(f"{asked.name}: is replayed alone; the statement is in it")
+        return check_certificates(asked.name, asked_seconds(), out.form == "rocq")
     if asked.grammar:
         from symattn.cli.grammar import grammar_document
 
@@ -172,8 +171,6 @@ class Request:
     everything: bool
     out: Output
     effort: int
-    certificate: str | None
-    check: str | None
     grammar: bool
     numbers: str | None
     label: str
@@ -193,11 +190,10 @@ class Request:
         if self.mapped:
             raise SymattnError("--map: only for a function, mine.py:attention")
         several = self.name is None or self.everything
-        if self.out.form == "rocq" and self.everything:
-            raise SymattnError("--format rocq: give one name or equation, not --all")
-        if self.certificate is not None and several:
-            raise SymattnError("--certificate: give one name or equation")
-        if self.numbers is not None and (several or self.out.form in ("json", "rocq")):
+        lists = self.out.form == "rocq" and not self.everything
+        if self.out.form in _DATA and several and not lists:
+            raise SymattnError(f"--format {self.out.form}: give one name or equation")
+        if self.numbers is not None and (several or self.out.form in ("json", *_DATA)):
             raise SymattnError("--with: give one name or equation, and another format")
         if self.everything and self.name is not None:
             raise SymattnError("prove: give a name or --all, not both")
@@ -219,20 +215,16 @@ def _of_program(asked: Request) -> Status:
     of_two = is_program(asked.other)
     taken = ("--size", "--shape") if of_two else ("--size",)
     if {*asked.facts} - {*taken} or asked.numbers:
-        may = ", ".join((*taken, "--map", "--certificate", "--format"))
+        may = ", ".join((*taken, "--map", "--format"))
         raise SymattnError(f"prove: of a function only {may} and --output may be given")
-    steps = None if asked.certificate is None else Destination.of(asked.certificate)
     found = (_two_programs if of_two else _one_program)(asked)
     if out.form == "json":
         out.put_data(proven_data(found))
-    elif out.form != "rocq":
+    elif out.form not in _DATA:
         out.put([proven_document(found, out.brief)])
-    if found.equality is not None:
-        if steps is not None:
-            write_certificate(found.equality, steps)
-        if out.form == "rocq":
-            return write_theorem(found.equality, found.name, out)
-    elif steps is not None or out.form == "rocq":
+    elif found.equality is not None:
+        return _written(found.equality, found.status, found.name, out)
+    else:
         said = f"{found.summary}; all sizes are not proven"
         click.echo(f"nothing is written: {said}", err=True)
     return found.status
@@ -288,8 +280,7 @@ def _proven(asked: Request) -> Status:
     """Prove what is asked, and show it."""
     from symattn.algebra.identities import prove as proven
 
-    steps = None if asked.certificate is None else Destination.of(asked.certificate)
-    rows = _rows(asked, [one for one in (asked.out.destination, steps) if one is not None])
+    rows = _rows(asked)
     proofs: list[Proof] = []
     with metered(asked.effort * len(rows)):
         with Progress("proving").watched() as progress:
@@ -297,18 +288,23 @@ def _proven(asked: Request) -> Status:
                 of = f"{number} of {len(rows)}: " if asked.everything else ""
                 progress.at(f"proving {of}{row.name or asked.name}")
                 proofs.append(proven(row, asked.effort))
-        written = None
-        if asked.out.form == "rocq":
+        status = worst(map(status_of, proofs))
+        if asked.out.form in _DATA:
             name = proofs[0].identity.name or "statement"
-            written = write_theorem(proofs[0].equality, name, asked.out)
-        else:
-            _show(proofs, asked)
-    if steps is not None:
-        write_certificate(proofs[0].equality, steps)
-    return worst(map(status_of, proofs)) if written is None else written
+            return _written(proofs[0].equality, status, name, asked.out)
+        _show(proofs, asked)
+    return status
 
 
-def _rows(asked: Request, destinations: Sequence[Destination]) -> Sequence[Identity]:
+def _written(answer: Equality, status: Status, name: str, out: Output) -> Status:
+    """Write the theorem, or the certificate, of an answer of this status."""
+    if out.form == "rocq":
+        return write_theorem(answer, name, out)
+    write_certificate(answer, out.destination)
+    return status
+
+
+def _rows(asked: Request) -> Sequence[Identity]:
     """The rows to prove: all, the one of this name, an equation, or two attentions.
 
     Raises `SymattnError` for a name of none.
@@ -319,7 +315,7 @@ def _rows(asked: Request, destinations: Sequence[Destination]) -> Sequence[Ident
     if name is None:
         return IDENTITIES
     if other is not None:
-        one, two = attentions((name, other), destinations)
+        one, two = attentions((name, other), [asked.out.destination])
         letters = _NUMBERLESS if reads_file(name) or reads_file(other) else ""
         return [_own(f"{name} = {other}", asked, lambda: (one, two), letters)]
     if _is_statement(name):
@@ -358,15 +354,22 @@ def _own(
     """
     from symattn.algebra.identities.identity import Identity
 
-    assumed: dict[str, Any] = {**asked.assumed}
-    for kind in _OF_A_LETTER:
-        mend = f"give one letter, as in --{kind} P"
-        assumed[kind] = tuple(_read(_LETTER, f"--{kind}", one, mend)[1] for one in assumed[kind])
+    assumed: dict[str, Any] = {**asked.assumed, **_assumptions(asked.assumed["where"])}
     assumed["shapes"] = _once("--shape", map(_shape, assumed["shapes"]))
     assumed["sizes"] = (*sizes_in(assumed["sizes"]).items(),)
     return Identity(
         "", "", statement, "", "", for_all=False, sides=sides, letters=letters, **assumed
     )
+
+
+def _assumptions(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The equations that are assumed, and the letters of which something is assumed in a word."""
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(("where", *_SAID.values()), ())
+    for text in texts:
+        told = _OF_LETTERS.fullmatch(text)
+        field = "where" if told is None else _SAID[told[2]]
+        found[field] += (text,) if told is None else tuple(re.split(r"\s*,\s*", told[1]))
+    return found
 
 
 def _shape(text: str) -> tuple[str, GivenShape]:
@@ -427,7 +430,7 @@ def _given(name: str | None) -> dict[str, object] | None:
     if name == "small":
         return {}
     try:
-        found = parse(bounded(name, 100_000, "--with").decode("utf-8"), name)
+        found = parse(bounded(name, 100_000, f"--with {quote(name)}").decode("utf-8"), name)
     except UnicodeDecodeError:
         raise ReadError(f"--with {quote(name)}: it is not UTF-8") from None
     given = found.get("given", found)

@@ -81,7 +81,10 @@ def test_a_function_is_held_against_it() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [("mamba-2", "mamba-2-dual"), ("retention", "retention-recurrent", "--positive", "gamma")],
+    [
+        ("mamba-2", "mamba-2-dual"),
+        ("retention", "retention-recurrent", "--where", "gamma positive"),
+    ],
 )
 def test_the_recurrent_form_is_the_parallel_one(words: tuple[str, ...]) -> None:
     shown = run("prove", *words, status=0).stdout

@@ -65,7 +65,7 @@ def test_common_options_fit_a_screen_and_all_are_a_call_away() -> None:
 OWN = {"page.md", "mine.py:attention", "mine.py:attend", "package.layers:sdpa", "mine.toml"}
 
 #: The commands whose examples need nothing but those before them.
-FROM_NOTHING = ("derive", "check", "mark")
+FROM_NOTHING = ("derive", "check", "mark", "prove")
 
 RUN = [
     words

@@ -538,8 +538,8 @@ def _mark(random: Random, marks: Sequence[str], text: str) -> str:
 
 _PROVE_OPTIONS = (
     "--where",
-    "--positive",
-    "--permuting",
+    "S positive",
+    "P a permutation",
     "--shape",
     "--size",
     "--format",
