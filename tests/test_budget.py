@@ -190,7 +190,7 @@ def command(name: str) -> Explained:
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "derive": ("causal",),
     "exercise": ("causal",),
-    "mark": ("--exercise", "exercise.toml", "--preview"),
+    "mark": ("exercise.toml",),
     "prove": ("shift",),
 }
 

@@ -84,7 +84,7 @@ COMMANDS = (
     ("symattn.sheets.writing.starter", "new causal"),
     ("symattn.cli.examples.all_examples", "examples"),
     ("symattn.classroom.generator.Generator.exercise", "exercise causal"),
-    ("symattn.classroom.preview.preview", "mark --exercise {blank} --preview"),
+    ("symattn.classroom.preview.preview", "mark {blank}"),
     ("symattn.cli.completion.Destination.of", "completion zsh"),
     ("symattn.cli.verify._attention", "verify mine.py:attention"),
     ("symattn.lifting.lift.lift", "derive mine.py:attention"),
