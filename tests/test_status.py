@@ -207,7 +207,7 @@ def test_a_number_that_cannot_be_decided_is_not_settled(
 #: `test_doors` writes.
 CASES: tuple[tuple[str, int], ...] = (
     ("derive {right}", 0),
-    ("derive {float16} --dtype float16", 4),
+    ("derive {float16} --errors float16", 4),
     ("derive {bad}", 2),
     ("derive casual", 2),
     ("derive causal --watch", 2),

@@ -116,6 +116,11 @@ def is_attention(source: str) -> bool:
     return is_file(name) or is_equations(name) or name in NAMED
 
 
+def is_step(source: str) -> bool:
+    """Whether this names one step of an attention."""
+    return bool(_parts(source)[1]) and is_attention(source)
+
+
 def reads_file(source: str) -> bool:
     """Whether this attention is that of a file."""
     return is_file(_parts(source)[0])

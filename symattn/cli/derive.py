@@ -35,8 +35,7 @@ from symattn.errors import SymattnError, nearest, quote
 from symattn.status import Status, worst
 
 if TYPE_CHECKING:
-    from symattn.derivations import Check, Derivation, Place, Step
-    from symattn.documents.blocks import Document
+    from symattn.derivations import Check, Place, Step
 
 
 def _names(
@@ -57,6 +56,13 @@ def _views(context: click.Context, option: click.Parameter, value: str) -> tuple
             known = nearest(name, VIEWS) or f"; they are {', '.join(VIEWS)}"
             raise click.BadParameter(f"no view is called {quote(name)}{known}", context, option)
     return names
+
+
+def _digits(context: click.Context, option: click.Parameter, value: str | None) -> int | str | None:
+    """How many decimals are shown, or ``exact``."""
+    if value in (None, "exact"):
+        return value
+    return int(click.IntRange(0, 100)(value, option, context))
 
 
 def _chunks(text: str | None) -> int | list[int] | None:
@@ -96,9 +102,9 @@ def _shaped(
 @click.command(
     cls=Explained,
     groups={
-        "What is derived": "--with --shape --symbolic --gradient --size --chunks --batch --dtype",
-        "What is shown": "--view --steps --head --entry --full --errors --cost --why",
-        "How it is written": "--digits --exact --notation --width --headings --label",
+        "What is derived": "--with --shape --symbolic --gradient --size --chunks --batch",
+        "What is shown": "--view --steps --head --entry --full --errors --cost",
+        "How it is written": "--digits --notation --width --headings --label",
         "Where it goes": "--format --output --watch",
     },
     common="--format --output --watch --view --steps --entry --digits --notation --gradient --with "
@@ -166,9 +172,17 @@ def _shaped(
     "as in weights=P or 'weights[i,j]=p'; or a choice of a worksheet's [notation], as in "
     "layout=falk, worked=all, heads=column or page=stage. May be repeated.",
 )
-@click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
-@click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
-@click.option("--errors", is_flag=True, help="Show NumPy's check step by step, in ulps.")
+@click.option(
+    "--digits",
+    metavar="N|exact",
+    callback=_digits,
+    help="Decimals to show, or exact values instead.  [default: 4]",
+)
+@click.option(
+    "--errors",
+    type=click.Choice(("float64", "float32", "float16")),
+    help="Show NumPy's check in this type step by step, in ulps; it is in float64 otherwise.",
+)
 @click.option(
     "--cost",
     is_flag=True,
@@ -182,7 +196,6 @@ def _shaped(
     callback=_names,
     help="Add the backward pass with respect to NAMES, e.g. Q,K,V, or all.",
 )
-@click.option("--why", metavar="STEP", help="Show the identity behind this step, and its proof.")
 @click.option(
     "--with",
     "equations",
@@ -200,12 +213,6 @@ def _shaped(
     help="The shape of a program's argument, as in Q=n,d_k; may be repeated.",
 )
 @click.option("--symbolic", is_flag=True, help="Formulas only, no numbers, not even an example.")
-@click.option(
-    "--dtype",
-    type=click.Choice(("float64", "float32", "float16")),
-    default="float64",
-    help="The NumPy type that is checked.  [default: float64]",
-)
 @size_option("Of a small example, as in tokens=3,d_k=2,heads=2.")
 @click.option(
     "--batch",
@@ -258,9 +265,6 @@ def _derive(request: Request) -> Status:
     with Progress(f"deriving {request.source}").watched(), metered():
         jobs, in_file = _checked(request)
         with in_file():
-            if request.why is not None:
-                out.put([_reason_document(jobs[0].derivation, request.why, out.brief)])
-                return Status.AGREES
             _check_views(jobs, request)
             jobs = [
                 job if job.evaluation is None else replace(job, check=job.evaluation.check())
@@ -353,10 +357,9 @@ _REPEATED = (
     "head",
     "notation",
     "digits",
-    "exact",
+    "errors",
     "cost",
     "full",
-    "dtype",
 )
 
 
@@ -376,18 +379,6 @@ def _repeated() -> Iterator[str]:
         else:
             words = (",".join(value) or "all") if isinstance(value, tuple) else str(value)
             yield f"{name} {shlex.quote(words)}"
-
-
-def _reason_document(derivation: Derivation, name: str, brief: bool) -> Document:
-    """A step, the identity behind it, and its proof."""
-    from symattn.algebra.identities import behind, prove
-    from symattn.algebra.identities.reports import proof_document
-    from symattn.documents import blocks as b
-
-    step = derivation[name]
-    proof = proof_document(prove(behind(step)), brief)
-    blocks = (b.Worked(f"{step.name}:", step.formula()), *proof.blocks)
-    return b.Document("", blocks, called=f"Why this step: {step.title}")
 
 
 def status_of(check: Check | None) -> Status:

@@ -14,6 +14,7 @@ from symattn.cli.attentions import (
     attentions,
     is_attention,
     is_program,
+    is_step,
     map_option,
     reads_file,
 )
@@ -74,6 +75,7 @@ _NUMBERLESS = "the letters stand for all matrices; the numbers in a file take no
         "symattn prove shift": "Prove one of them.",
         'symattn prove "softmax(2 S) = softmax(S)"': "Prove or refute an equation of your own.",
         "symattn prove multi-head multi-head-sum": "Compare two attentions.",
+        "symattn prove causal#weights": "Prove the identity behind a step.",
         "symattn prove mine.py:attention causal": "Prove that a function is an attention.",
         "symattn prove mine.py:fast mine.py:plain": "Prove that two functions are the same.",
         "symattn prove shift --format certificate -o shift.json": "Write the steps of a proof.",
@@ -159,6 +161,8 @@ def prove(**options: Any) -> Status:
     if asked.name is not None and is_program(asked.name):
         return _of_program(asked)
     asked.check_what()
+    if asked.other is None and asked.name is not None and is_step(asked.name):
+        return _why(asked, asked.name)
     return _listed(out) if asked.name is None and not asked.everything else _proven(asked)
 
 
@@ -321,8 +325,34 @@ def _rows(asked: Request) -> Sequence[Identity]:
     if _is_statement(name):
         return [_own(name, asked)]
     if is_attention(name) and name not in [row.name for row in IDENTITIES]:
-        raise SymattnError(f"{name} is one attention; give two, as in prove {name} causal")
+        raise SymattnError(
+            f"{name} is one attention; give two, as in prove {name} causal, or a step of it, as in "
+            f"prove {name}#output"
+        )
     return [identity(name)]
+
+
+def _why(asked: Request, name: str) -> Status:
+    """Prove the identity behind a step, and show it below the step's formula."""
+    from symattn.algebra.identities import behind, reports
+    from symattn.algebra.identities import prove as proven
+    from symattn.documents import blocks as b
+
+    out = asked.out
+    (derivation,) = attentions((name,), [out.destination])
+    step = derivation.steps[-1]
+    row = behind(step)
+    with metered(asked.effort):
+        proof = proven(row, asked.effort)
+    if out.form in _DATA:
+        return _written(proof.equality, status_of(proof), row.name, out)
+    if out.form == "json":
+        out.put_data(reports.data(proof))
+    else:
+        below = reports.proof_document(proof, out.brief, _given(asked.numbers))
+        blocks = (b.Worked(f"{step.name}:", step.formula()), *below.blocks)
+        out.put([b.Document("", blocks, called=f"Why this step: {step.title}")])
+    return status_of(proof)
 
 
 def _is_statement(name: str) -> bool:

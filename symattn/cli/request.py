@@ -30,22 +30,26 @@ class Request:
     width: float | None
     headings: int | None
     notation: Spelling
-    digits: int | None
-    exact: bool
-    errors: bool
+    #: Decimals, or ``exact``.
+    digits: int | str | None
+    #: The NumPy type of which the check is shown step by step.
+    errors: str | None
     cost: bool
     full: bool
     gradient: tuple[str, ...] | None
-    why: str | None
     equations: tuple[str, ...]
     symbolic: bool
-    dtype: str
     #: Those of a small example.
     sizes: Mapping[str, Any]
     batch: int | None
     chunks: int | list[int] | None
     #: The shapes of a program's arguments.
     shapes: Mapping[str, tuple[str, ...]]
+
+    @property
+    def dtype(self) -> str:
+        """The NumPy type that is checked."""
+        return self.errors or "float64"
 
     @property
     def shows_numbers(self) -> bool:
@@ -65,13 +69,13 @@ class Request:
     def spelled(self, usual: Notation) -> Notation:
         """A notation with what is asked for changed."""
         asked = {
-            "digits": self.digits,
+            "digits": None if self.digits == "exact" else self.digits,
             "steps": self.steps,
             "head": self.head,
             "limit": 0 if self.full else None,
         }
         changes = {name: value for name, value in asked.items() if value is not None}
-        return self.notation.of(usual.but(exact=self.exact, **changes))
+        return self.notation.of(usual.but(exact=self.digits == "exact", **changes))
 
     def job(
         self,
@@ -90,7 +94,7 @@ class Request:
             None if self.symbolic else evaluation,
             notation,
             self.views,
-            errors=self.errors,
+            errors=self.errors is not None,
             cost=self.cost,
             flavor=self.out.flavor,
             layout=self.notation.choices.get("layout"),

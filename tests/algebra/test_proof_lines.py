@@ -402,10 +402,10 @@ def test_numbers_that_break_what_is_assumed_are_refused(
 
 
 def test_the_identity_behind_a_step() -> None:
-    status, out = run("derive", "causal", "--why", "masked")
+    status, out = run("prove", "causal#masked")
     assert status == 0
     assert "mask-deletes" in out
-    status, out = run("derive", "causal", "--why", "nothing")
+    status, out = run("prove", "causal#nothing")
     assert status == 2
     for row in IDENTITIES:
         assert row.holds or not row.behind

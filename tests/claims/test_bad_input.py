@@ -350,7 +350,7 @@ def test_output_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_overflow_is_said_and_is_no_wrong_number(tmp_path: Path) -> None:
     sheet = only(Q="[[300, 300]]", K="[[300, 300], [1, 1]]", V=EYE)
-    result = derive(tmp_path, "--dtype", "float16", text=sheet)
+    result = derive(tmp_path, "--errors", "float16", text=sheet)
     assert result.exit_code == 4
     assert result.stderr == ""
     assert "overflows float16" in result.stdout

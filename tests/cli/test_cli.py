@@ -65,8 +65,8 @@ def test_python_writes_what_the_command_line_writes(form: str) -> None:
             "sink --size tokens=3 --notation vaswani --gradient all",
             "sink --size tokens=3 --notation vaswani --gradient all --steps dV,dX",
             "self --size tokens=2,d_k=3 --notation 'weights=P,weights[i,j]=p' --digits 10",
-            "grouped-query --size tokens=3,heads=8 --head 2 --exact --view worked,value",
-            "multi-head --size tokens=2,heads=1 --dtype float32",
+            "grouped-query --size tokens=3,heads=8 --head 2 --digits exact --view worked,value",
+            "multi-head --size tokens=2,heads=1 --errors float32",
             "causal --size tokens=3 --chunks 1",
             "self --size tokens=9 --digits 60",
             "self --size tokens=9 --full",
@@ -92,7 +92,7 @@ def test_the_command_that_shows_more_repeats_what_the_page_was_made_with(
     assert {*arguments} <= {*words}
     assert run(*words[1:]).exit_code == 0
     before = " ".join(words[: words.index("--entry")])
-    heads = "grouped-query --size tokens=3,heads=8 --head 2 --exact"
+    heads = "grouped-query --size tokens=3,heads=8 --head 2 --digits exact"
     large = {"self --size tokens=9 --digits 60", heads}
     assert ("--full" in rest) is (options.partition(" --view")[0] in large)
     for other in re.findall(r"(--digits \d+|--full|--head \d+) (?:shows|what)", rest):
@@ -132,7 +132,7 @@ def test_large_matrices_are_elided_and_shown_in_full_on_request(tmp_path: Path) 
 
 def test_an_overflow_is_not_settled() -> None:
     text = '[given]\nQ = [["300"]]\nK = [["300"]]\n'
-    result = run("derive", "-", "--dtype", "float16", given=text, status=4)
+    result = run("derive", "-", "--errors", "float16", given=text, status=4)
     assert "Check: overflows float16: from scores[1,1] on" in result.stdout
     assert "OVERFLOW" in result.stdout and "NOT agree" not in result.stdout
 
