@@ -496,7 +496,7 @@ def _examples(pages: Pages) -> None:
     """Every example that comes with the package, with its text."""
     parts = [
         "# Examples\n\nThese come with symattn. `symattn examples causal -o .` copies one, "
-        "`symattn examples --all -o FOLDER` copies them all, and `symattn derive causal.toml` "
+        "`symattn examples -o FOLDER` copies them all, and `symattn derive causal.toml` "
         "derives a worksheet.\n"
     ]
     for one in all_examples():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,7 +35,7 @@ _QUIZZES: Mapping[str, tuple[str, ...]] = {"moodle": (), "qti": ("2.1", "2.2")}
 
 #: The options by which exercises are drawn, of a file that is one, too.
 _DRAWING = (
-    *("sizes", "given", "blank", "entries", "digits", "true_or_false"),
+    *("sizes", "given", "blank", "digits", "true_or_false"),
     *("style", "difficulty", "ties", "seed", "count", "roster"),
 )
 
@@ -47,9 +48,9 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
     cls=Explained,
     groups={
         "The attention": "--size --given",
-        "What is asked for": "--blank --entries --digits --true-or-false",
+        "What is asked for": "--blank --digits --true-or-false",
         "How it is drawn": "--style --difficulty --ties --seed --count --roster",
-        "Where it goes": "--format --output --force --key --hints",
+        "Where it goes": "--format --output --key --hints",
     },
     examples={
         "symattn exercise causal": "Print an exercise on causal attention.",
@@ -69,12 +70,13 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
 )
 @click.option("--key", is_flag=True, help="The answers; in a folder they stand beside each sheet.")
 @click.option("--hints", is_flag=True, help="With formulas, entries and numbers put in at the end.")
-@click.option("--force", is_flag=True, help="Replace files that are there already.")
 @size_option("Of a variant, as in tokens=3,d_k=2,heads=2; d_k is 4 in other styles.")
 @click.option("--given", metavar="NAMES", default="", help="What is given: Q,K,V or scores,V.")
-@click.option("--blank", metavar="STEPS", default="", help="The steps that are asked for.")
 @click.option(
-    "--entries", metavar="ENTRY", multiple=True, help="Of a step only these, as in weights[2,:]."
+    "--blank",
+    metavar="STEPS",
+    default="",
+    help="The steps that are asked for; of one only some entries, as in scores,weights[2,:].",
 )
 @click.option(
     "--digits", type=click.IntRange(1, 12), default=3, show_default=True, help="Decimals asked for."
@@ -126,11 +128,9 @@ class Request:
     output: str | None
     key: bool
     hints: bool
-    force: bool
     sizes: Mapping[str, int]
     given: str
     blank: str
-    entries: tuple[str, ...]
     digits: int
     true_or_false: int
     style: str
@@ -192,11 +192,11 @@ class Request:
         from symattn.classroom.styles import style_named
         from symattn.classroom.task import task_of
 
-        style = style_named(self.style)
+        style, blank = style_named(self.style), _names(self.blank)
         task = task_of(
             self.worksheet(),
-            _names(self.blank),
-            entries=self.entries,
+            [name for name in blank if "[" not in name],
+            entries=[name for name in blank if "[" in name],
             given=_names(self.given),
             digits=self.digits,
             exact=style.exact,
@@ -245,7 +245,8 @@ def _quiz(form: str, exercises: Sequence[Exercise], flavor: str | None) -> str |
 
 
 def _names(words: str) -> list[str]:
-    return [name.strip() for name in words.split(",") if name.strip()]
+    """The names in a text, with what is chosen of each: scores, weights[2,:]."""
+    return [name.strip() for name in re.split(r",(?![^\[]*\])", words) if name.strip()]
 
 
 def _write_together(request: Request) -> None:
@@ -253,8 +254,7 @@ def _write_together(request: Request) -> None:
     if request.form in ("toml", "html") and len(request.students) > 1:
         raise SymattnError(f"{request.form}: is one exercise; name a folder, as in -o class")
     destination = Destination.of(request.output)
-    if not request.force:
-        destination.refuse_existing()
+    destination.refuse_existing()
     exercises = [one for _, one in request.exercises()]
     destination.write(request.written(exercises, request.key))
 
@@ -271,7 +271,7 @@ def _write_each(request: Request) -> None:
         for name, one in made
         for part, key in parts.items()
     ]
-    for destination, *_ in files if not request.force else ():
+    for destination, *_ in files:
         destination.refuse_existing()
     for destination, one, key in files:
         destination.write(request.written([one], key))

@@ -21,7 +21,7 @@ from symattn.writing import Destination
     cls=Explained,
     groups={
         "The example": "--size",
-        "Where it goes": "--output --force",
+        "Where it goes": "--output",
     },
     examples={
         "symattn new causal -o mine.toml": "Begin with causal self-attention.",
@@ -36,9 +36,8 @@ from symattn.writing import Destination
     shell_complete=completes.files,
     help="Write to this file instead of the screen.",
 )
-@click.option("--force", is_flag=True, help="Replace a file that is there already.")
 @size_option("Of the example, as in tokens=3,d_k=2,heads=2.")
-def new(variant: str, output: str | None, force: bool, sizes: tuple[str, ...]) -> Status:
+def new(variant: str, output: str | None, sizes: tuple[str, ...]) -> Status:
     """Write a worksheet to begin with: a variant on small whole numbers, with comments.
 
     Without VARIANT it is that of scaled dot-product attention, from Q, K and V.
@@ -56,8 +55,7 @@ def new(variant: str, output: str | None, force: bool, sizes: tuple[str, ...]) -
         )
     row = named(variant)
     destination = Destination.of(output)
-    if not force:
-        destination.refuse_existing()
+    destination.refuse_existing()
     from symattn.sheets.writing import starter
 
     name = as_line(shlex.quote(output)) if output not in (None, "-") else "FILE"

@@ -187,7 +187,7 @@ def test_a_class_gets_a_sheet_and_a_key_each(here: Path) -> None:
     again = run(
         "exercise", "causal", "--count", "2", "--seed", "5", "-o", "class", "--format", "toml"
     )
-    assert again.exit_code == 2 and "is there already; --force replaces it" in again.stderr
+    assert again.exit_code == 2 and "is there already; remove it" in again.stderr
 
 
 def test_a_roster_gives_each_student_a_seed_of_the_name_alone(here: Path) -> None:
