@@ -290,7 +290,7 @@ CASES: tuple[tuple[str, int], ...] = (
     ("prove {mine}:absent", 2),
     ("prove {mine}:attention {mine}:absent", 2),
     ("prove {mine}:attention {mine}:attention", 4),
-    ("prove {mine}:attention {mine}:attention --size n=2 --size m=2 --size d_k=1 --size d_v=2", 0),
+    ("prove {mine}:attention {mine}:attention --size n=2,m=2,d_k=1,d_v=2", 0),
     ("prove {mine}:attention {mine}:doubled", 1),
     ("prove {mine}:attention {mine}:attention --where P=Q", 2),
     ("prove {mine}:attention {mine}:attention --size h=2", 2),
