@@ -109,7 +109,7 @@ def of_processes(count: int) -> Iterator[Pool]:
 
 @contextmanager
 def of_dask(address: str) -> Iterator[Pool]:
-    """The workers of a Dask cluster: ``tcp://…`` of its scheduler, or ``local`` for one made here.
+    """The workers of a Dask cluster: ``tcp://…`` of its scheduler, or ``dask`` for one made here.
 
     Raises `SymattnError` where Dask is not installed, nobody answers, or nobody does any more.
     """
@@ -117,7 +117,7 @@ def of_dask(address: str) -> Iterator[Pool]:
         from distributed import Client
     try:
         client = Client(  # type: ignore[no-untyped-call]
-            None if address == "local" else address, timeout="20s"
+            None if address == "dask" else address, timeout="20s"
         )
     except (OSError, ValueError) as error:
         raise SymattnError(f"--workers {address}: no scheduler answers: {error}") from None

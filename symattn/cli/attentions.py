@@ -63,8 +63,9 @@ def is_text(source: str) -> bool:
 _PROGRAM = re.compile(r"[^#=(\[]*(\.py|\w):[A-Za-z_][\w.]*")
 
 
-#: A softmax of more than one argument: of numbers, or of a matrix with an axis.
-_ROW = re.compile(r"\s*softmax\s*\((.*,.*)\)\s*")
+#: A softmax of several numbers, in which there is no letter of a matrix.
+_NUMBERS = r"(?:[-+−∞\d\s.e^*/()]|sqrt|inf|ln)+"
+_ROW = re.compile(rf"\s*softmax\s*\(({_NUMBERS}(?:,{_NUMBERS})+)\)\s*")
 
 
 def is_program(source: str) -> bool:
@@ -79,16 +80,8 @@ def is_equations(source: str) -> bool:
 
 def logits_in(source: str) -> list[str]:
     """The logits of ``softmax(2, 1, 0)``; none where a source is no softmax of several numbers."""
-    from symattn.arithmetic.reading import read_number
-
     found = _ROW.fullmatch(source)
-    logits = [part.strip() for part in found[1].split(",")] if found else []
-    try:
-        for logit in logits:
-            read_number(logit, "logits")
-    except SymattnError:
-        return []
-    return logits
+    return [part.strip() for part in found[1].split(",")] if found else []
 
 
 def equations_in(source: str) -> Equations:

@@ -22,7 +22,7 @@ from symattn.cli.limits import metered, timeout_option
 from symattn.cli.progress import Progress
 from symattn.cli.request import Request
 from symattn.cli.screen import complain
-from symattn.cli.sizes import example_sizes, size_option
+from symattn.cli.sizes import example_sizes, shapes_in, size_option
 from symattn.cli.sources import InFile, jobs_of
 from symattn.cli.watching import again, check_watchable, watch_option
 from symattn.documents.job import (
@@ -58,13 +58,6 @@ def _views(context: click.Context, option: click.Parameter, value: str) -> tuple
     return names
 
 
-def _digits(context: click.Context, option: click.Parameter, value: str | None) -> int | str | None:
-    """How many decimals are shown, or ``exact``."""
-    if value in (None, "exact"):
-        return value
-    return int(click.IntRange(0, 100)(value, option, context))
-
-
 def _chunks(text: str | None) -> int | list[int] | None:
     """How the tokens are cut: ``2`` at a time, or ``3,1,1``."""
     if text is None:
@@ -76,27 +69,6 @@ def _chunks(text: str | None) -> int | list[int] | None:
             "many in each chunk, as in --chunks 3,1,1"
         )
     return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
-
-
-#: A size of an argument: a name, or a number.
-_SIZE = r"(?:[A-Za-z]\w*|[1-9]\d{0,3})"
-
-
-def _shaped(
-    context: click.Context, option: click.Parameter, value: tuple[str, ...]
-) -> dict[str, tuple[str, ...]]:
-    """``Q=n,d_k`` as a table."""
-    found: dict[str, tuple[str, ...]] = {}
-    for text in value:
-        name, sign, sizes = text.partition("=")
-        listed = tuple(size.strip() for size in sizes.split(","))
-        if not sign or not all(re.fullmatch(rf"{_SIZE}(\*{_SIZE})*", one) for one in listed):
-            raise click.BadParameter(
-                "write ARGUMENT=ROWS,COLUMNS, as in Q=n,d_k or Q=n,h*d_k", context, option
-            )
-        if found.setdefault(name.strip(), listed) != listed:
-            raise click.BadParameter(f"{name.strip()} is given two shapes", context, option)
-    return found
 
 
 @click.command(
@@ -175,7 +147,9 @@ def _shaped(
 @click.option(
     "--digits",
     metavar="N|exact",
-    callback=_digits,
+    callback=lambda context, option, value: (
+        value if value == "exact" else click.IntRange(0, 100)(value, option, context)
+    ),
     help="Decimals to show, or exact values instead.  [default: 4]",
 )
 @click.option(
@@ -208,7 +182,6 @@ def _shaped(
     "--shape",
     "shapes",
     multiple=True,
-    callback=_shaped,
     metavar="ARGUMENT=ROWS,COLUMNS",
     help="The shape of a program's argument, as in Q=n,d_k; may be repeated.",
 )
@@ -243,6 +216,7 @@ def derive(watch: bool, out: Output, **asked: Any) -> Status:
         destination.refuse_inputs(("-",) if source == "-" else _read(source))
     asked["chunks"] = _chunks(asked["chunks"])
     asked["sizes"] = example_sizes(asked["sizes"])
+    asked["shapes"] = shapes_in(asked["shapes"])
     from symattn.sheets.symbols import Spelling
 
     asked["notation"] = Spelling.read(asked["notation"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -12,7 +13,6 @@ import click
 from symattn.cli import completing as completes
 from symattn.cli.screen import can_show_unicode, print_lines
 from symattn.documents.job import FORMATS, Job, check_flavor, document_of, room_of, written
-from symattn.errors import SymattnError
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
@@ -76,14 +76,11 @@ class _Formats(click.Choice):  # type: ignore[type-arg]  # generic in new versio
         super().__init__([choice for choices in every for choice in choices])
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The choice; of another word, what it may be instead."""
+        """The choice. Raises `SymattnError` for a flavor that a format does not have."""
         form, _, flavor = str(value).partition(":")
         click.Choice([*self.flavors]).convert(form, param, ctx)
-        try:
-            check_flavor(form, flavor or None, self.flavors[form])
-        except SymattnError as error:
-            self.fail(str(error), param, ctx)
-        return f"{form}:{flavor}" if flavor else form
+        check_flavor(form, flavor or None, self.flavors[form])
+        return str(value)
 
 
 def format_option(
@@ -92,10 +89,8 @@ def format_option(
     """The option ``--format`` with these formats; `flavors` are those of which there is no row."""
     known = {name: row.flavors for name, row in FORMATS.items()} | {**flavors}
     having = {name: known.get(name, ()) for name in names}
-    alike: dict[Sequence[str], list[str]] = {}
-    for name, own in having.items():
-        alike.setdefault(own, []).append(name)
-    said = " ".join(f"Of {', '.join(of)}: {', '.join(own)}." for own, of in alike.items() if own)
+    alike = ((own, ", ".join(rows)) for own, rows in groupby(having, having.__getitem__))
+    said = " ".join(f"Of {rows}: {', '.join(own)}." for own, rows in alike if own)
     return click.option(
         "--format",
         "form",

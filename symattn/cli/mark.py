@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -42,13 +41,10 @@ _FEEDBACK, _TOLD = ("md", "html", "pdf", "text"), (":place", ":hint", ":value")
 
 
 def _workers(context: click.Context, option: click.Parameter, value: str | None) -> int | str:
-    """How many processes, or the address of a scheduler of Dask, ``local`` for one made here."""
-    if value is not None and not re.fullmatch(r"[0-9]+", value):
-        return "local" if value == "dask" else value
-    number = (os.cpu_count() or 1) if value is None else int(value[:4])
-    if not 1 <= number <= 256:
-        raise click.BadParameter("give 1 to 256 processes", context, option)
-    return number
+    """How many processes, or the address of a scheduler of Dask, ``dask`` for one made here."""
+    if value is not None and not value.isdecimal():
+        return value
+    return int(click.IntRange(1, 256)(value or os.cpu_count() or 1, option, context))
 
 
 @click.command(

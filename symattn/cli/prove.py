@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,7 +24,7 @@ from symattn.cli.formats import FORMS, Output, format_options, width_option
 from symattn.cli.help import Explained
 from symattn.cli.limits import asked_limits, asked_seconds, metered, timeout_option
 from symattn.cli.progress import Progress
-from symattn.cli.sizes import NAME, size_option, sizes_in
+from symattn.cli.sizes import NAME, matched, once, shapes_in, size_option, sizes_in
 from symattn.documents.job import check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import is_inequality
@@ -34,14 +35,12 @@ if TYPE_CHECKING:
     from symattn.algebra.equality import Equality
     from symattn.algebra.identities.identity import Identity
     from symattn.algebra.identities.proofs import Proof
+    from symattn.derivations import Step
     from symattn.language.shapes import GivenShape
     from symattn.lifting.proving import Proven
 
-Made = TypeVar("Made")
-
 _SIZE = rf"[1-9][0-9]{{0,3}}|{NAME}"
 _SHAPE = re.compile(rf"\s*({NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))\s*")
-_AXES = re.compile(rf"\s*({NAME})\s*=\s*((?:{_SIZE})(?:\s*,\s*(?:{_SIZE}))*)\s*")
 
 #: What is assumed of letters in a word, as reports say it, by the field of an `Identity`.
 _SAID = {
@@ -161,8 +160,6 @@ def prove(**options: Any) -> Status:
     if asked.name is not None and is_program(asked.name):
         return _of_program(asked)
     asked.check_what()
-    if asked.other is None and asked.name is not None and is_step(asked.name):
-        return _why(asked, asked.name)
     return _listed(out) if asked.name is None and not asked.everything else _proven(asked)
 
 
@@ -188,6 +185,14 @@ class Request:
     def facts(self) -> list[str]:
         """The options that say something of the letters."""
         return [f"--{name.removesuffix('s')}" for name, given in self.assumed.items() if given]
+
+    @cached_property
+    def step(self) -> Step | None:
+        """The step of an attention whose identity is to be proven, if there is one."""
+        if self.name is None or self.other is not None or not is_step(self.name):
+            return None
+        (derivation,) = attentions((self.name,), [self.out.destination])
+        return derivation.steps[-1]
 
     def check_what(self) -> None:
         """Refuse options that do not go with what is to be proven. Raises `SymattnError`."""
@@ -256,7 +261,7 @@ def _two_programs(asked: Request) -> Proven:
 
     assert asked.name is not None
     assert asked.other is not None
-    shapes = dict(_once("--shape", map(_axes, asked.assumed["shapes"])))
+    shapes = shapes_in(asked.assumed["shapes"])
     sizes = sizes_in(asked.assumed["sizes"])
     limits = asked_limits(PROVEN)
     return prove_programs(
@@ -313,7 +318,7 @@ def _rows(asked: Request) -> Sequence[Identity]:
 
     Raises `SymattnError` for a name of none.
     """
-    from symattn.algebra.identities import IDENTITIES, identity
+    from symattn.algebra.identities import IDENTITIES, behind, identity
 
     name, other = asked.name, asked.other
     if name is None:
@@ -324,35 +329,14 @@ def _rows(asked: Request) -> Sequence[Identity]:
         return [_own(f"{name} = {other}", asked, lambda: (one, two), letters)]
     if _is_statement(name):
         return [_own(name, asked)]
+    if asked.step is not None:
+        return [behind(asked.step)]
     if is_attention(name) and name not in [row.name for row in IDENTITIES]:
         raise SymattnError(
             f"{name} is one attention; give two, as in prove {name} causal, or a step of it, as in "
             f"prove {name}#output"
         )
     return [identity(name)]
-
-
-def _why(asked: Request, name: str) -> Status:
-    """Prove the identity behind a step, and show it below the step's formula."""
-    from symattn.algebra.identities import behind, reports
-    from symattn.algebra.identities import prove as proven
-    from symattn.documents import blocks as b
-
-    out = asked.out
-    (derivation,) = attentions((name,), [out.destination])
-    step = derivation.steps[-1]
-    row = behind(step)
-    with metered(asked.effort):
-        proof = proven(row, asked.effort)
-    if out.form in _DATA:
-        return _written(proof.equality, status_of(proof), row.name, out)
-    if out.form == "json":
-        out.put_data(reports.data(proof))
-    else:
-        below = reports.proof_document(proof, out.brief, _given(asked.numbers))
-        blocks = (b.Worked(f"{step.name}:", step.formula()), *below.blocks)
-        out.put([b.Document("", blocks, called=f"Why this step: {step.title}")])
-    return status_of(proof)
 
 
 def _is_statement(name: str) -> bool:
@@ -385,7 +369,7 @@ def _own(
     from symattn.algebra.identities.identity import Identity
 
     assumed: dict[str, Any] = {**asked.assumed, **_assumptions(asked.assumed["where"])}
-    assumed["shapes"] = _once("--shape", map(_shape, assumed["shapes"]))
+    assumed["shapes"] = (*once("--shape", map(_shape, assumed["shapes"])).items(),)
     assumed["sizes"] = (*sizes_in(assumed["sizes"]).items(),)
     return Identity(
         "", "", statement, "", "", for_all=False, sides=sides, letters=letters, **assumed
@@ -404,37 +388,16 @@ def _assumptions(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 def _shape(text: str) -> tuple[str, GivenShape]:
     """``A=n,d_k``: a letter, its rows and its columns; ``c=scalar``."""
-    found = _read(_SHAPE, "--shape", text, "give rows and columns, as in A=n,d_k, or c=scalar")
+    found = matched(_SHAPE, "--shape", text, "give rows and columns, as in A=n,d_k, or c=scalar")
     if found[2]:
         return found[1], "scalar"
     rows, columns = (int(size) if size.isdigit() else size for size in found.group(3, 4))
     return found[1], (rows, columns)
 
 
-def _axes(text: str) -> tuple[str, tuple[str, ...]]:
-    """``q=b,h,n,d``: an argument, and how long its axes are."""
-    found = _read(_AXES, "--shape", text, "give the sizes of its axes, as in q=n,d_k")
-    return found[1], tuple(size.strip() for size in found[2].split(","))
-
-
-def _once(option: str, pairs: Iterable[tuple[str, Made]]) -> tuple[tuple[str, Made], ...]:
-    """The pairs; a name with two different values is refused."""
-    values: dict[str, Made] = {}
-    for name, value in pairs:
-        if values.setdefault(name, value) != value:
-            raise SymattnError(f"{option} {name}: is given two values; leave one out")
-    return tuple(values.items())
-
-
-def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Match[str]:
-    found = pattern.fullmatch(text)
-    if found is None:
-        raise ReadError(f"{option} {quote(text)}: {mend}")
-    return found
-
-
 def _show(proofs: list[Proof], asked: Request) -> None:
     from symattn.algebra.identities import reports
+    from symattn.documents.blocks import Worked
 
     out = asked.out
     if out.form == "json":
@@ -445,6 +408,9 @@ def _show(proofs: list[Proof], asked: Request) -> None:
         document = reports.proofs_document(proofs, out.brief)
     else:
         document = reports.proof_document(proofs[0], out.brief, _given(asked.numbers))
+    if (step := asked.step) is not None:
+        blocks = (Worked(f"{step.name}:", step.formula()), *document.blocks)
+        document = replace(document, title="", blocks=blocks, called=f"Why this step: {step.title}")
     out.put([replace(document, label=asked.label, room=asked.width)])
 
 

@@ -126,10 +126,8 @@ def _of_logits(logits: list[str], request: Request, notation: Notation) -> Job:
     from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
 
     row = read_row(logits)
-    if request.gradient is None:
-        raise SymattnError(f"{request.source}: its derivative is the Jacobian; add --gradient all")
-    if request.gradient or request.sizes:
-        raise SymattnError("--gradient: the derivative is by all logits that are given; write all")
+    if request.gradient != () or request.sizes:
+        raise SymattnError(f"{request.source}: say --gradient all, by all the logits, and no size")
     request.refuse("--chunks, --batch: are of worksheets and variants", "chunks", "batch")
     derivation = softmax_jacobian()
     evaluation = derivation.evaluate(scaled=[row], dtype=request.dtype)

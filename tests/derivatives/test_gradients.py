@@ -292,8 +292,8 @@ def test_claims_about_gradients_are_marked() -> None:
         (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndO=[[1,2]]", "d_output: is 1 × 2"),
         (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndO=[[1]]\ndA=[[1]]", "dA: dO is"),
         (["derive", "softmax(2, -inf)", "--gradient", "all"], None, "logits: a key at −∞"),
-        (["derive", "softmax(2, 1)"], None, "its derivative is the Jacobian; add --gradient all"),
-        (["derive", "softmax(2, 1)", "--gradient", "Q"], None, "--gradient: the derivative is by"),
+        (["derive", "softmax(2, 1)"], None, "say --gradient all, by all the logits"),
+        (["derive", "softmax(2, 1)", "--gradient", "Q"], None, "say --gradient all, by all the"),
         (["derive", "softmax(2, x)", "--gradient", "all"], None, "write softmax(S), softmax(S,"),
     ],
 )
