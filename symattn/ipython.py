@@ -23,12 +23,12 @@ from symattn.documents import markdown, text
 from symattn.documents.job import Job, document_of
 from symattn.documents.page import static
 from symattn.doors import failure
-from symattn.notation.options import DISPLAY, displayed
+from symattn.notation.options import displayed
 from symattn.printable import printable
 from symattn.reports.check import check_worksheet
 from symattn.reports.documents import report_document
 from symattn.reports.single import report_of
-from symattn.sheets.symbols import read_symbols
+from symattn.sheets.symbols import Spelling
 from symattn.sheets.worksheet import Worksheet, equations_of, worksheet_of
 
 #: What makes a cell a worksheet: a table, or the key that holds equations. Everything else is a
@@ -36,13 +36,15 @@ from symattn.sheets.worksheet import Worksheet, equations_of, worksheet_of
 _IS_WORKSHEET = re.compile(r"^\s*(?:\[[\w. ]+\]\s*(?:#.*)?$|equations\s*=\s*[\"'])", re.M)
 
 
+#: The choices that have options of their own.
+_DISPLAY = ("digits", "steps", "head")
+
 #: The options of the magic, as `argparse` wants them.
 _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "view": {"action": "append", "choices": VIEWS},
-    **{name: {} for name in DISPLAY},
+    **{name: {} for name in _DISPLAY},
     "entry": {"action": "append", "default": []},
-    "notation": {},
-    "symbol": {"action": "append", "default": []},
+    "notation": {"action": "append", "default": []},
     "batch": {"type": int},
     "check": {"action": "store_true"},
     "allow-large": {"action": "store_true"},
@@ -75,9 +77,9 @@ def cell(line: str, body: str) -> CellOutput:
 
     A cell that holds no table and no ``equations =`` is a text of equations, and has no numbers.
 
-    Shows the derivation, or, with ``--check``, the marks of its claims. ``--layout falk``,
-    ``--worked all``, ``--head 3``, ``--heads column``, ``--entry weights[1,2]``, ``--notation``,
-    ``--symbol`` and ``--batch 2`` are those of the command line.
+    Shows the derivation, or, with ``--check``, the marks of its claims. ``--head 3``,
+    ``--entry weights[1,2]``, ``--notation layout=falk`` and ``--batch 2`` are those of the command
+    line.
     """
     options = _Options(prog="%%symattn", add_help=False)
     for name, kind in _OPTIONS.items():
@@ -96,14 +98,16 @@ def cell(line: str, body: str) -> CellOutput:
 def _page(chosen: argparse.Namespace, body: str) -> CellOutput:
     """What the options ask for of the worksheet in the cell."""
     sheet = worksheet_of(body, "cell") if _IS_WORKSHEET.search(body) else None
-    asked = {name: getattr(chosen, name) for name in DISPLAY}
+    asked = {name: getattr(chosen, name) for name in _DISPLAY}
+    spelling = Spelling.read(chosen.notation)
     usual = Notation() if sheet is None else sheet.notation
     notation = displayed(usual, {k: x for k, x in asked.items() if x is not None})
-    notation = notation.lettered(chosen.notation, read_symbols(chosen.symbol))
+    notation = spelling.of(notation)
     if sheet is None:
-        numbered = [name for name in ("check", "entry", "batch", "layout") if getattr(chosen, name)]
+        numbered = [f"--{name}" for name in ("check", "entry", "batch") if getattr(chosen, name)]
+        numbered += ["layout"] if "layout" in spelling.choices else []
         if numbered:
-            raise SymattnError(f"--{numbered[0]}: needs numbers; give a worksheet")
+            raise SymattnError(f"{numbered[0]}: needs numbers; give a worksheet")
         own = equations_of(body, "cell").derivation()
         return _derived(Job(own, None, notation, chosen.view or VIEWS))
     if chosen.check:
@@ -119,8 +123,7 @@ def _page(chosen: argparse.Namespace, body: str) -> CellOutput:
 
 def _marks(chosen: argparse.Namespace, sheet: Worksheet, notation: Notation) -> CellOutput:
     """The marks of a worksheet's claims."""
-    derived = ("view", "entry", "batch", *(name for name in DISPLAY if name != "digits"))
-    idle = [name for name in derived if getattr(chosen, name)]
+    idle = [name for name in ("view", "entry", "batch", "steps", "head") if getattr(chosen, name)]
     if idle:
         raise SymattnError(f"--{idle[0]}: is for a derivation; leave it out, or --check")
     with sheet.in_file():

@@ -150,8 +150,7 @@ class Worker:
                 return process
         process.end()
         raise SymattnError(
-            "no process could be started to work within the limits; leave out --timeout and "
-            "--isolated"
+            "no process could be started to work within the limits; leave out --timeout"
         )
 
     def close(self, patience: float = 0.0) -> int | None:
@@ -200,7 +199,7 @@ def _outcome(
             return failure(error, name, debug)
         message = (
             f"needs more than {memory:,} MiB of memory; leave something out, or try it without "
-            "--isolated"
+            "--timeout"
         )
         return _failed(Status.UNUSABLE, name, message)
     except SystemExit as error:  # nothing below a door leaves on purpose

@@ -126,7 +126,7 @@ class Destination:
     def refuse_existing(self) -> None:
         """Raise `SymattnError` rather than replace somebody's file."""
         if self.exists:
-            raise SymattnError(f"{self.name}: is there already; --force replaces it")
+            raise SymattnError(f"{self.name}: is there already; remove it, or choose another name")
 
     def holds(self, name: FileName) -> bool:
         """Whether this is the file of that name, ``-`` for standard input, and is there."""

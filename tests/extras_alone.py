@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-_DERIVE = "-m symattn derive causal --tokens 2 -o out --format"
+_DERIVE = "-m symattn derive causal --size tokens=2 -o out --format"
 
 #: By extra, the arguments of Python that need it; those of a worksheet are written below.
 USES: dict[str, tuple[str, ...]] = {

@@ -132,7 +132,7 @@ def worksheet_keys() -> Iterator[str]:
 JSON = (
     "derive examples/two_heads.toml",
     "derive examples/decoding.toml",
-    "derive rotary --tokens 2",
+    "derive rotary --size tokens=2",
     "derive causal",
     "check examples/checked_hand_calculation.toml",
     "check examples/attention_by_hand.md examples/checked_hand_calculation.toml",
@@ -140,7 +140,7 @@ JSON = (
     "prove 'softmax(2 S) = softmax(S)'",
     "prove self causal",
     "prove tests/lifting/attentions.py:online scaled-dot-product",
-    "jacobian",
+    "derive 'softmax(2,1,0)' --gradient all",
     "ladder scaled",
     "variants",
 )

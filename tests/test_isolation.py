@@ -142,7 +142,7 @@ def test_the_folder_of_the_call_is_not_searched_for_modules(tmp_path: Path) -> N
         (tmp_path / f"{name}.py").write_text("raise SystemExit('run')\n", encoding="utf-8")
     (tmp_path / "a.toml").write_text(RIGHT, encoding="utf-8")
     code = "import sys; sys.path[:] = sys.path[1:]; from symattn.cli import main; main()"
-    done = python("-c", code, "check", "a.toml", "--isolated", cwd=tmp_path, PYTHONSAFEPATH="")
+    done = python("-c", code, "check", "a.toml", "--timeout", "60", cwd=tmp_path, PYTHONSAFEPATH="")
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -157,13 +157,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_isolated_files_are_marked_alike(folder: Path) -> None:
-    alone, isolated = (
-        check(folder, "--format", "json", *options)
-        for options in ((), ("--isolated", "--timeout", 60))
+def test_files_within_limits_are_marked_alike(folder: Path) -> None:
+    alone, limited = (
+        check(folder, "--format", "json", *options) for options in ((), ("--timeout", 60))
     )
-    assert alone.output == isolated.output
-    assert alone.exit_code == isolated.exit_code == Status.UNUSABLE
+    assert alone.output == limited.output
+    assert alone.exit_code == limited.exit_code == Status.UNUSABLE
 
 
 def test_a_file_that_takes_too_long_stops_no_other(folder: Path) -> None:
@@ -193,7 +192,7 @@ def test_pages_are_filled_in_within_limits(tmp_path: Path) -> None:
 
     for name in ("a.md", "b.md"):
         (tmp_path / name).write_text(PAGE, encoding="utf-8")
-    words = ["render", str(tmp_path), "--isolated"]
+    words = ["render", str(tmp_path), "--timeout", "60"]
     assert CliRunner().invoke(main, words).exit_code == 0
     assert (tmp_path / "b.md").read_text(encoding="utf-8") == FILLED
 
@@ -225,7 +224,7 @@ _COMMAND = (
     # a program started in the background by a shell would ignore SIGINT
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     "from tests import tasks; from symattn.cli import main, check; "
-    "check.mark = tasks.search_all; main(['check', 'x.toml', '--isolated'])"
+    "check.mark = tasks.search_all; main(['check', 'x.toml', '--timeout', '600'])"
 )
 _WORKER = (
     "from tests import tasks; from symattn.isolation import Limits, within\n"

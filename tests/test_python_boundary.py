@@ -312,7 +312,6 @@ def calls() -> dict[str, Call]:
                 "steps": ["weights"],
                 "notation": None,
                 "flavor": None,
-                "picture": "heat",
                 "notes": ["a"],
             },
         ),
@@ -321,8 +320,8 @@ def calls() -> dict[str, Call]:
             {"values": VALUES, "step": "weights", "ax": None, "picture": "heat", "notation": None},
         ),
         "document svg": Call(
-            lambda picture, steps: symattn.document(VALUES, "svg", picture=picture, steps=steps),
-            {"picture": "heat", "steps": ["weights"]},
+            lambda flavor, steps: symattn.document(VALUES, "svg", flavor=flavor, steps=steps),
+            {"flavor": "heat", "steps": ["weights"]},
         ),
         "document tex": Call(
             lambda flavor: symattn.document(DERIVATION, "tex", flavor=flavor), {"flavor": "article"}

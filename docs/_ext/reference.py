@@ -104,7 +104,7 @@ def _picture(pages: Pages, row: Variant, derivation: Derivation, values: Evaluat
     if not any(step.weights for step in derivation.steps):
         return ""
     for form in ("svg", "png"):
-        job = Job(derivation, values, Notation(), picture="heat")
+        job = Job(derivation, values, Notation())
         pages.put(f"variants/{row.name}.{form}", document_of(form, [job]))
     alt = f"The weights of {row.title} for small numbers"
     return f"```{{image}} {row.name}.*\n:alt: {alt}\n:class: weights\n```\n"
@@ -136,8 +136,8 @@ def _card(pages: Pages, row: Variant) -> str:
             "```{attention}", f"```{{attention}} {row.name}"
         ),
         "## With numbers",
-        f"`symattn derive {row.name} --tokens 3` takes small whole numbers. Its weights and its "
-        "result, with every digit proven:",
+        f"`symattn derive {row.name} --size tokens=3` takes small whole numbers. Its weights and "
+        "its result, with every digit proven:",
         _shown(
             pages,
             f"example-{row.name}",
@@ -409,7 +409,8 @@ class _Example(NamedTuple):
 
 def _shown_on() -> Iterator[_Example]:
     for name, tokens, width in _SHOWN_ON:
-        command = f"symattn derive {name} --tokens {tokens}" + f" --d-k {width}" * (width != 2)
+        size = f"tokens={tokens}" + f",d_k={width}" * (width != 2)
+        command = f"symattn derive {name} --size {size}"
         spec, given = small_inputs(variant(name).spec, tokens=tokens, d_k=width)
         yield _Example.of(f"In `{command}`", spec, given)
     for words, spec, given in _own_examples():
@@ -495,7 +496,7 @@ def _examples(pages: Pages) -> None:
     """Every example that comes with the package, with its text."""
     parts = [
         "# Examples\n\nThese come with symattn. `symattn examples causal -o .` copies one, "
-        "`symattn examples --all -o FOLDER` copies them all, and `symattn derive causal.toml` "
+        "`symattn examples -o FOLDER` copies them all, and `symattn derive causal.toml` "
         "derives a worksheet.\n"
     ]
     for one in all_examples():

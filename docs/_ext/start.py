@@ -389,7 +389,7 @@ def _backward() -> Markup:
 def _masked() -> Markup:
     """The weights under a window; what the mask hides is hatched."""
     derivation, numbers = small_example(variant("sliding-window").spec, tokens=6)
-    job = Job(derivation, numbers, Notation(), picture="heat")
+    job = Job(derivation, numbers, Notation())
     return Markup(document_of("svg", [job]))
 
 

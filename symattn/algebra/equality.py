@@ -670,7 +670,7 @@ class _Question:
             one_sided = one_sided or found.one_sided
         if one_sided and defined and not statement.at_most:
             why = f"for some numbers only {one_sided} has a value"
-            hint = "say which letters are positive, as in --positive A"
+            hint = "say which letters are positive, as in --where 'A positive'"
             return Equality("undecided", "", why, hint=hint)
         if not defined:
             why = "no numbers were found for which both sides have a value"

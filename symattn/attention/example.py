@@ -115,7 +115,7 @@ def counted(equations: Equations, heads: int | None) -> dict[str, int]:
     """
     there = {symbol.name for symbol in equations.whole.size_symbols}
     if heads is not None and "h" not in there:
-        raise SymattnError("--heads: these equations have no heads; leave it out")
+        raise SymattnError("heads: these equations have no heads; leave it out")
     return {size: n for size, n in {"h": heads or 2, "g": 1}.items() if size in there}
 
 

@@ -82,7 +82,7 @@ class Generator:
         others = "" if self.style.name == "decimals" else " or --style decimals"
         return (
             f"style {self.style.name}: no numbers were found without weights below 0.03"
-            f"{'' if self.ties else ' or equal ones'}; try {more}fewer --tokens{others}"
+            f"{'' if self.ties else ' or equal ones'}; try {more}fewer tokens{others}"
         )
 
     def numbers(self, seed: int) -> dict[str, Given] | None:

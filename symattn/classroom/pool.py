@@ -109,25 +109,25 @@ def of_processes(count: int) -> Iterator[Pool]:
 
 @contextmanager
 def of_dask(address: str) -> Iterator[Pool]:
-    """The workers of a Dask cluster: ``tcp://…`` of its scheduler, or ``local`` for one made here.
+    """The workers of a Dask cluster: ``tcp://…`` of its scheduler, or ``dask`` for one made here.
 
     Raises `SymattnError` where Dask is not installed, nobody answers, or nobody does any more.
     """
-    with needing("--dask", "distributed", "symattn[dask]"):
+    with needing("--workers", "distributed", "symattn[dask]"):
         from distributed import Client
     try:
         client = Client(  # type: ignore[no-untyped-call]
-            None if address == "local" else address, timeout="20s"
+            None if address == "dask" else address, timeout="20s"
         )
     except (OSError, ValueError) as error:
-        raise SymattnError(f"--dask {address}: no scheduler answers: {error}") from None
+        raise SymattnError(f"--workers {address}: no scheduler answers: {error}") from None
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # it is said here
     most = 2 * _OUT * max(1, len(client.scheduler_info()["workers"]))
 
     def check() -> None:
         if client.status != "running":
             gone = "the scheduler is gone; what was judged is kept, so run it again"
-            raise SymattnError(f"--dask {address}: {gone}")
+            raise SymattnError(f"--workers {address}: {gone}")
 
     def run(portion: Sequence[Asked]) -> Judged:
         future = client.submit(judge, portion, pure=False)

@@ -165,8 +165,8 @@ def _square(task: Task, style: str, others: str) -> str:
     d_k = task.evaluation.known_sizes["d_k"]
     near = min((4, 9, 16, 25, 36, 49, 64), key=lambda square: abs(square - d_k))
     return (
-        f"style {style}: needs a square d_k, since √{d_k} is not whole; the nearest is --d-k "
-        f"{near}, or {others}"
+        f"style {style}: needs a square d_k, since √{d_k} is not whole; the nearest is --size "
+        f"d_k={near}, or {others}"
     )
 
 

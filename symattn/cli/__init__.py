@@ -31,7 +31,6 @@ COMMANDS: Mapping[str, str] = {
     "derive": "symattn.cli.derive",
     "examples": "symattn.cli.examples",
     "exercise": "symattn.cli.exercise",
-    "jacobian": "symattn.cli.jacobian",
     "ladder": "symattn.cli.lists",
     "mark": "symattn.cli.mark",
     "new": "symattn.cli.new",
@@ -53,7 +52,6 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "To derive": {
         "derive": "derive attention step by step, in any format",
-        "jacobian": "derive the softmax's Jacobian",
         "render": "fill derivations and numbers into Markdown pages",
     },
     "To teach": {

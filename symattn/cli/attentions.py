@@ -63,6 +63,11 @@ def is_text(source: str) -> bool:
 _PROGRAM = re.compile(r"[^#=(\[]*(\.py|\w):[A-Za-z_][\w.]*")
 
 
+#: A softmax of several numbers, in which there is no letter of a matrix.
+_NUMBERS = r"(?:[-+−∞\d\s.e^*/()]|sqrt|inf|ln)+"
+_ROW = re.compile(rf"\s*softmax\s*\(({_NUMBERS}(?:,{_NUMBERS})+)\)\s*")
+
+
 def is_program(source: str) -> bool:
     """Whether a source is a function of a program: mine.py:attention."""
     return not os.path.lexists(source) and _PROGRAM.fullmatch(source) is not None
@@ -71,6 +76,12 @@ def is_program(source: str) -> bool:
 def is_equations(source: str) -> bool:
     """Whether a source is a text of equations, or a file of them."""
     return is_text(source) or is_equations_file(source)
+
+
+def logits_in(source: str) -> list[str]:
+    """The logits of ``softmax(2, 1, 0)``; none where a source is no softmax of several numbers."""
+    found = _ROW.fullmatch(source)
+    return [part.strip() for part in found[1].split(",")] if found else []
 
 
 def equations_in(source: str) -> Equations:
@@ -96,6 +107,11 @@ def is_attention(source: str) -> bool:
 
     name, _ = _parts(source)
     return is_file(name) or is_equations(name) or name in NAMED
+
+
+def is_step(source: str) -> bool:
+    """Whether this names one step of an attention."""
+    return bool(_parts(source)[1]) and is_attention(source)
 
 
 def reads_file(source: str) -> bool:

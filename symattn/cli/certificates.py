@@ -12,7 +12,7 @@ import click
 from symattn.cli.formats import Output
 from symattn.cli.limits import MEMORY, asked_limits
 from symattn.cli.screen import complain, debug_asked, print_lines
-from symattn.errors import ReadError, SymattnError, quote
+from symattn.errors import ReadError, SymattnError
 from symattn.printable import printable
 from symattn.status import Status, worst
 
@@ -136,7 +136,7 @@ def _replayed(file: tuple[str, list[Data], bool]) -> list[Checked]:
         except Refused as refusal:
             one = Checked([], refused=str(refusal))
         except ReadError as error:
-            raise ReadError(f"--check {quote(name)}: {error}") from None
+            raise ReadError(f"{name}: {error}") from None
         found.append(one)
     return found
 
@@ -176,7 +176,7 @@ def _at_sizes(data: Data, name: str, rocq: bool) -> Checked:
     sizes = ", ".join(f"{size} = {number}" for size, number in claim.sizes.items())
     where = f"for all inputs at {sizes}, in real arithmetic"
     where += ", where both sides are defined" * data["partial"]
-    again = f"symattn prove {' '.join(functions)} --check {name}"
+    again = f"symattn prove {name} {' '.join(functions)}"
     believed = f"that {' and '.join(functions)} did so is believed; {again} records it again"
     notes = (*claim.notes, printable(believed))
     return Checked([*map(printable, claim.lines)], where, without=_AT_SIZES * rocq, notes=notes)
@@ -188,22 +188,22 @@ def _again(one: Checked, data: Data, targets: Sequence[str]) -> Checked:
     from symattn.lifting.limits import PROVEN
 
     if data["certificate"] != AT_SIZES:
-        raise SymattnError("--check: a certificate for all sizes is about no function; give none")
+        raise SymattnError("a certificate for all sizes is about no function; give none")
     why = why_other(data, targets, asked_limits(PROVEN))
     seen = f"{' and '.join(targets)}: recorded again, with the same operations"
     return replace(one, refused=why, notes=(*one.notes[:-1], seen))
 
 
-def bounded(name: str, most: int, option: str) -> bytes:
-    """What a file holds that an option names, with so many bytes at most."""
+def bounded(name: str, most: int, called: str) -> bytes:
+    """What a file holds, with so many bytes at most; `called` begins what is said of it."""
     try:
         with Path(name).open("rb") as file:
             text = file.read(most + 1)
     except (OSError, ValueError) as trouble:
         why = getattr(trouble, "strerror", None) or trouble
-        raise ReadError(f"{option} {quote(name)}: {why}") from None
+        raise ReadError(f"{called}: {why}") from None
     if len(text) > most:
-        raise ReadError(f"{option} {quote(name)}: the file is too large")
+        raise ReadError(f"{called}: the file is too large")
     return text
 
 
@@ -214,18 +214,18 @@ def _certificates(name: str) -> tuple[list[Data], list[str]]:
     """
     from symattn.algebra.kinds import read_json
 
-    text = bounded(name, 20_000_000, "--check")
+    text = bounded(name, 20_000_000, name)
     try:
         data = read_json(text)
     except ReadError as error:
-        raise ReadError(f"--check {quote(name)}: {error}") from None
+        raise ReadError(f"{name}: {error}") from None
     rows = data if isinstance(data, list) else [data]
     inner = [row.get("certificate") if isinstance(row, dict) else None for row in rows]
     found = [
         row if isinstance(one, int | str) else one for row, one in zip(rows, inner, strict=True)
     ]
     if not any(found):
-        raise ReadError(f"--check {quote(name)}: there is no certificate in it")
+        raise ReadError(f"{name}: there is no certificate in it")
     bare = [row for row, one in zip(rows, found, strict=True) if one is None]
     known = [
         row for row in bare if isinstance(row, dict) and row.get("verdict") in ("equal", "proven")

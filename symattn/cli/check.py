@@ -16,12 +16,11 @@ from symattn.cli import completing as completes
 from symattn.cli.attentions import missing
 from symattn.cli.formats import FORMS, Output, format_options
 from symattn.cli.help import Explained
-from symattn.cli.limits import asked_seconds, limit_options, runs
+from symattn.cli.limits import asked_seconds, each_timeout_option, runs
 from symattn.cli.marking import Asked, mark
 from symattn.cli.progress import Progress
 from symattn.cli.screen import complain, debug_asked, is_folder, paths_given
 from symattn.cli.watching import Remembered, again, check_watchable, watch_option
-from symattn.documents.job import check_flavor
 from symattn.doors import Failure, failure
 from symattn.errors import SymattnError, counted
 from symattn.printable import as_line, printable
@@ -41,12 +40,11 @@ _OF_RUNS = ("sarif", "junit")
 
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
         "What is marked": "--if-any --claims --no-explain",
         "What is corrected": "--diff --fix",
-        "Where it goes": "--format --flavor --output --full --watch",
-        "Limits": "--timeout --isolated --allow-large",
+        "Where it goes": "--format --output --full --watch",
+        "Limits": "--timeout",
     },
     examples={
         "symattn examples checked_hand_calculation attention_by_hand -o .": "Copy two examples.",
@@ -77,7 +75,6 @@ _OF_RUNS = ("sarif", "junit")
     help="Correct in place every number that is not accepted, and keep its number of digits.",
 )
 @click.option("--if-any", is_flag=True, help="Skip files without a worksheet or without claims.")
-@click.option("--allow-large", is_flag=True, help="Mark the files however much work it takes.")
 @click.option(
     "--claims",
     metavar="ARCHIVE",
@@ -85,7 +82,7 @@ _OF_RUNS = ("sarif", "junit")
     "worksheet; each within what rounding in its dtype explains.",
 )
 @watch_option
-@limit_options
+@each_timeout_option
 def check(watch: bool, **asked: Any) -> Status:
     """Mark the claims in worksheets and pages (- for standard input), the first wrong one first.
 
@@ -105,11 +102,8 @@ def check(watch: bool, **asked: Any) -> Status:
         raise SymattnError("check: give --fix or --watch, not both")
     if watch:
         check_watchable(request.paths)
-    check_flavor(request.out.form, request.out.flavor)
     if destination.exists:
         destination.refuse_inputs([*_inputs(request.paths), *request.archives])
-    if asked_seconds() is not None:
-        request = replace(request, allow_large=True)
     with runs("symattn.cli.marking") as run:
         if not watch:
             return _check(request, run)
@@ -134,7 +128,6 @@ class Request:
     diff: bool
     fix: bool
     if_any: bool
-    allow_large: bool
     claims: str | None
 
     @property
@@ -173,7 +166,7 @@ def _check(request: Request, run: Run) -> Status:
         explain=not request.no_explain,
         full=request.full,
         mends=request.mends,
-        allow_large=request.allow_large,
+        is_timed=asked_seconds() is not None,
         claims=request.claims or "",
         hint="--full shows all" if request.out.on_screen else "",
     )

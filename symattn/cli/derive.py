@@ -18,17 +18,15 @@ from symattn.cli.attentions import is_equations, is_file, is_program
 from symattn.cli.entries import with_entries
 from symattn.cli.formats import Output, format_options, width_option
 from symattn.cli.help import Explained
-from symattn.cli.limits import metered
+from symattn.cli.limits import metered, timeout_option
 from symattn.cli.progress import Progress
 from symattn.cli.request import Request
 from symattn.cli.screen import complain
+from symattn.cli.sizes import example_sizes, shapes_in, size_option
 from symattn.cli.sources import InFile, jobs_of
 from symattn.cli.watching import again, check_watchable, watch_option
 from symattn.documents.job import (
     FORMATS,
-    HEADS,
-    LAYOUTS,
-    PICTURES,
     Job,
     check_format,
 )
@@ -37,8 +35,7 @@ from symattn.errors import SymattnError, nearest, quote
 from symattn.status import Status, worst
 
 if TYPE_CHECKING:
-    from symattn.derivations import Check, Derivation, Place, Step
-    from symattn.documents.blocks import Document
+    from symattn.derivations import Check, Place, Step
 
 
 def _names(
@@ -74,61 +71,24 @@ def _chunks(text: str | None) -> int | list[int] | None:
     return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
 
 
-#: A size of an argument: a name, or a number.
-_SIZE = r"(?:[A-Za-z]\w*|[1-9]\d{0,3})"
-
-
-def _shaped(
-    context: click.Context, option: click.Parameter, value: tuple[str, ...]
-) -> dict[str, tuple[str, ...]]:
-    """``Q=n,d_k`` as a table."""
-    found: dict[str, tuple[str, ...]] = {}
-    for text in value:
-        name, sign, sizes = text.partition("=")
-        listed = tuple(size.strip() for size in sizes.split(","))
-        if not sign or not all(re.fullmatch(rf"{_SIZE}(\*{_SIZE})*", one) for one in listed):
-            raise click.BadParameter(
-                "write ARGUMENT=ROWS,COLUMNS, as in Q=n,d_k or Q=n,h*d_k", context, option
-            )
-        if found.setdefault(name.strip(), listed) != listed:
-            raise click.BadParameter(f"{name.strip()} is given two shapes", context, option)
-    return found
-
-
-class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versions only
-    """How many heads an example has, or how the matrices of heads stand."""
-
-    name = "1-16|side by side|column"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | str:
-        """A number from 1 to 16, or one of the words."""
-        if value in HEADS:
-            return str(value)
-        return int(click.IntRange(1, 16).convert(value, param, ctx))
-
-
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
-        "What is derived": "--with --shape --symbolic --gradient --chunks --batch --dtype",
-        "An example of a variant": "--tokens --d-k --heads",
-        "What is shown": "--view --steps --head --worked --entry --full --errors --cost --why",
-        "How it is written": "--digits --exact --notation --symbol --layout --picture --width "
-        "--headings --label",
-        "Where it goes": "--format --flavor --stage --output --watch",
+        "What is derived": "--with --shape --symbolic --gradient --size --chunks --batch",
+        "What is shown": "--view --steps --head --entry --full --errors --cost",
+        "How it is written": "--digits --notation --width --headings --label",
+        "Where it goes": "--format --output --watch",
     },
     common="--format --output --watch --view --steps --entry --digits --notation --gradient --with "
-    "--symbolic --tokens --heads --timeout",
+    "--symbolic --size --timeout",
     examples={
         "symattn new causal -o mine.toml": "A worksheet to begin with, on small whole numbers.",
         "symattn derive mine.toml": "Every step of a worksheet, with its numbers.",
         "symattn derive mine.toml --format html -o page.html": "A page to read and to change.",
-        "symattn derive rotary --tokens 3 --d-k 4": "A variant on small whole numbers.",
+        "symattn derive rotary --size tokens=3,d_k=4": "A variant on small whole numbers.",
         'symattn derive "softmax(Q K^T / sqrt(d_k)) V"': "An attention of your own, in equations.",
         "symattn derive mine.py:attention": "What a function of NumPy, PyTorch or JAX computes.",
+        'symattn derive "softmax(2, 1, 0)" --gradient all': "The softmax's Jacobian.",
         "symattn derive causal --symbolic --gradient Q,K,V --steps dQ,dK,dV": "The backward pass, "
         "in symbols.",
     },
@@ -153,31 +113,7 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     help="Show these steps, as in weights,output or A,O; those between are substituted into their "
     "formulas.",
 )
-@click.option(
-    "--worked",
-    type=click.Choice(("telling", "all")),
-    help="Work out the most telling entry of each step, or all.  [default: telling]",
-)
 @click.option("--head", type=click.IntRange(0), metavar="N", help="Show this head only.")
-@click.option(
-    "--picture",
-    type=click.Choice(PICTURES),
-    default="heat",
-    show_default=True,
-    help="What svg, png and tikz show of the first of --steps.",
-)
-@click.option(
-    "--layout",
-    type=click.Choice(LAYOUTS),
-    help="falk: products of two matrices in Falk's scheme, the second factor above, the "
-    "first on the left.",
-)
-@click.option(
-    "--stage/--sheet",
-    default=None,
-    help="Of html: open the page on its stage, one step at a time, or as a sheet of all steps. "
-    "Otherwise a page with a story opens on its stage.",
-)
 @click.option(
     "--entry",
     "entries",
@@ -202,19 +138,25 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
 )
 @click.option(
     "--notation",
-    metavar="NAME",
-    help="Letters of a paper: vaswani, flash-attention, roformer, deepseek, bishop.",
+    multiple=True,
+    metavar="NAME|KEY=VALUE",
+    help="Letters of a paper: vaswani, flash-attention, roformer, deepseek, bishop. Or one letter, "
+    "as in weights=P or 'weights[i,j]=p'; or a choice of a worksheet's [notation], as in "
+    "layout=falk, worked=all, heads=column or page=stage. May be repeated.",
 )
 @click.option(
-    "--symbol",
-    "symbols",
-    metavar="NAME=LETTER",
-    multiple=True,
-    help="Another letter, e.g. weights=P, d_k=d_h, row=q or 'weights[i,j]=p'. May be repeated.",
+    "--digits",
+    metavar="N|exact",
+    callback=lambda context, option, value: (
+        value if value == "exact" else click.IntRange(0, 100)(value, option, context)
+    ),
+    help="Decimals to show, or exact values instead.  [default: 4]",
 )
-@click.option("--digits", type=click.IntRange(0, 100), help="Decimals to show.  [default: 4]")
-@click.option("--exact", is_flag=True, help="Show exact values instead of decimals.")
-@click.option("--errors", is_flag=True, help="Show NumPy's check step by step, in ulps.")
+@click.option(
+    "--errors",
+    type=click.Choice(("float64", "float32", "float16")),
+    help="Show NumPy's check in this type step by step, in ulps; it is in float64 otherwise.",
+)
 @click.option(
     "--cost",
     is_flag=True,
@@ -228,7 +170,6 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     callback=_names,
     help="Add the backward pass with respect to NAMES, e.g. Q,K,V, or all.",
 )
-@click.option("--why", metavar="STEP", help="Show the identity behind this step, and its proof.")
 @click.option(
     "--with",
     "equations",
@@ -241,28 +182,11 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     "--shape",
     "shapes",
     multiple=True,
-    callback=_shaped,
     metavar="ARGUMENT=ROWS,COLUMNS",
     help="The shape of a program's argument, as in Q=n,d_k; may be repeated.",
 )
 @click.option("--symbolic", is_flag=True, help="Formulas only, no numbers, not even an example.")
-@click.option(
-    "--dtype",
-    type=click.Choice(("float64", "float32", "float16")),
-    default="float64",
-    help="The NumPy type that is checked.  [default: float64]",
-)
-@click.option(
-    "--tokens",
-    type=click.IntRange(1, 64),
-    help="The example's number of tokens.  [default: 3]",
-)
-@click.option("--d-k", type=click.IntRange(1, 64), help="The example's key width.  [default: 2]")
-@click.option(
-    "--heads",
-    type=_Heads(),
-    help="The example's number of heads; or how heads are arranged: 'side by side' or 'column'.",
-)
+@size_option("Of a small example, as in tokens=3,d_k=2,heads=2.")
 @click.option(
     "--batch",
     type=click.IntRange(0),
@@ -274,8 +198,8 @@ class _Heads(click.ParamType):  # type: ignore[type-arg]  # generic in new versi
     metavar="1|3,1,1",
     help="Decode with a cache: this many tokens at a time, or in each chunk.",
 )
-@click.option("--allow-large", is_flag=True, help="Derive however much work it takes.")
 @watch_option
+@timeout_option
 def derive(watch: bool, out: Output, **asked: Any) -> Status:
     """Derive attention step by step from a worksheet (- for standard input) or a named variant.
 
@@ -291,6 +215,11 @@ def derive(watch: bool, out: Output, **asked: Any) -> Status:
     if destination.exists and is_file(source) and not is_program(source):
         destination.refuse_inputs(("-",) if source == "-" else _read(source))
     asked["chunks"] = _chunks(asked["chunks"])
+    asked["sizes"] = example_sizes(asked["sizes"])
+    asked["shapes"] = shapes_in(asked["shapes"])
+    from symattn.sheets.symbols import Spelling
+
+    asked["notation"] = Spelling.read(asked["notation"])
     request = Request(**asked, out=out)
     if not watch:
         return _derive(request)
@@ -307,13 +236,9 @@ def _read(source: str) -> Iterator[Path]:
 def _derive(request: Request) -> Status:
     """Derive, print or write the document, and say whether NumPy agrees."""
     out = request.out
-    allowed = metered(allow_large=request.allow_large)
-    with Progress(f"deriving {request.source}").watched(), allowed:
+    with Progress(f"deriving {request.source}").watched(), metered():
         jobs, in_file = _checked(request)
         with in_file():
-            if request.why is not None:
-                out.put([_reason_document(jobs[0].derivation, request.why, out.brief)])
-                return Status.AGREES
             _check_views(jobs, request)
             jobs = [
                 job if job.evaluation is None else replace(job, check=job.evaluation.check())
@@ -361,7 +286,7 @@ def _more(source: str, job: Job) -> str:
         entry = f"{step.name}{''.join(f'[{k}]' for k in head)}[{row},{column}]"
         command = " ".join(("symattn derive", shlex.quote(source), *_repeated()))
         another = f'`{command} --entry "{entry}"` works out another entry'
-        said.append(f"{another}, `--worked all` every one")
+        said.append(f"{another}, `--notation worked=all` every one")
     many = any(step.per_head and evaluation.shape(step.letter)[-3] > 1 for step in job.shown)
     if many and notation.head is None:
         said.append(f"`--head {notation.index_base + 1}` shows one head")
@@ -397,24 +322,18 @@ def _more_digits(digits: int) -> int:
 
 #: The options that say what is derived and in which letters, and not which document it is.
 _REPEATED = (
-    "tokens",
-    "d_k",
-    "heads",
+    "sizes",
     "batch",
     "chunks",
     "gradient",
     "steps",
     "views",
     "head",
-    "layout",
     "notation",
-    "symbols",
     "digits",
-    "exact",
+    "errors",
     "cost",
     "full",
-    "dtype",
-    "allow_large",
 )
 
 
@@ -436,18 +355,6 @@ def _repeated() -> Iterator[str]:
             yield f"{name} {shlex.quote(words)}"
 
 
-def _reason_document(derivation: Derivation, name: str, brief: bool) -> Document:
-    """A step, the identity behind it, and its proof."""
-    from symattn.algebra.identities import behind, prove
-    from symattn.algebra.identities.reports import proof_document
-    from symattn.documents import blocks as b
-
-    step = derivation[name]
-    proof = proof_document(prove(behind(step)), brief)
-    blocks = (b.Worked(f"{step.name}:", step.formula()), *proof.blocks)
-    return b.Document("", blocks, called=f"Why this step: {step.title}")
-
-
 def status_of(check: Check | None) -> Status:
     """Whether NumPy agrees; what overflows its dtype is not settled by it."""
     if check is None or check.agrees:
@@ -457,20 +364,20 @@ def status_of(check: Check | None) -> Status:
 
 def _check_heads(jobs: Sequence[Job], request: Request) -> None:
     """Refuse what is said of heads where there are none, no matrices, or no difference."""
-    head, arranges = request.head, request.arranges
-    if head is None and not arranges:
+    head, arranged = request.head, request.notation.choices.get("heads")
+    if head is None and arranged is None:
         return
-    option = "--heads" if head is None else f"head {head}"
+    option = f"heads {arranged}" if head is None else f"head {head}"
     derivations = [job.derivation for job in jobs]
     if not any(item.per_head for one in derivations for item in (*one.inputs, *one.steps)):
         raise SymattnError(f"{option}: this attention has no heads; leave it out")
-    if arranges and all(job.evaluation is None for job in jobs):
-        raise SymattnError("--heads: arranges matrices of numbers, and none are shown")
-    is_graph = FORMATS[request.out.form].kind == "picture" and request.picture == "steps"
+    if arranged and all(job.evaluation is None for job in jobs):
+        raise SymattnError(f"{option}: arranges matrices of numbers, and none are shown")
+    is_graph = FORMATS[request.out.form].kind == "picture" and request.out.flavor == "steps"
     if head is not None and is_graph:
         raise SymattnError(
             f"head {head}: the graph of steps is the same for every head; leave it out, or give "
-            "another --picture"
+            "another picture"
         )
 
 

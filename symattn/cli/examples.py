@@ -88,12 +88,10 @@ def _titles() -> list[tuple[str, str]]:
 
 @click.command(
     cls=Explained,
-    groups={
-        "What is copied, and where": "--all --output --force",
-    },
     examples={
         "symattn examples": "List them.",
         "symattn examples causal two_heads -o .": "Copy two of them to this folder.",
+        "symattn examples -o .": "Copy all.",
     },
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completes.to(_titles))
@@ -104,17 +102,11 @@ def _titles() -> list[tuple[str, str]]:
     shell_complete=completes.files,
     help="Copy to this folder, or one to this file.",
 )
-@click.option("--all", "every", is_flag=True, help="All of them, in place of names.")
-@click.option("--force", is_flag=True, help="Replace files that are there already.")
-def examples(names: tuple[str, ...], output: str | None, every: bool, force: bool) -> Status:
-    """List the examples that come with symattn; print or copy those that are named."""
+def examples(names: tuple[str, ...], output: str | None) -> Status:
+    """List the examples that come with symattn; print or copy those that are named, or copy all."""
     known = all_examples()
-    chosen = known if every else [_named(name, known) for name in names]
-    if every and names:
-        raise SymattnError("--all: is in place of names; leave one of them out")
+    chosen = [_named(name, known) for name in names] or (known if output is not None else [])
     if not chosen:
-        if output is not None:
-            raise SymattnError("-o: name the examples to copy, or give --all")
         width = max(len(example.name) for example in known)
         print_lines([("plain", f"{each.name:{width}}  {each.title}") for each in known])
         return Status.AGREES
@@ -124,7 +116,7 @@ def examples(names: tuple[str, ...], output: str | None, every: bool, force: boo
     destinations = [
         Destination.of(Path(str(output)) / each.name if into else output) for each in chosen
     ]
-    for destination in destinations if not force else ():  # all or none
+    for destination in destinations:  # all or none
         destination.refuse_existing()
     for example, destination in zip(chosen, destinations, strict=True):
         destination.write(example.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,11 +15,12 @@ from click.core import ParameterSource
 from symattn.classroom.roster import MOST, students_in
 from symattn.cli import completing as completes
 from symattn.cli.attentions import equations_in, is_equations, is_file, variant_named, worksheet_at
-from symattn.cli.formats import FORMS
+from symattn.cli.formats import FORMS, format_option
 from symattn.cli.help import Explained
-from symattn.cli.limits import metered
+from symattn.cli.limits import metered, timeout_option
 from symattn.cli.screen import complain, is_folder
-from symattn.documents.job import check_flavor, written
+from symattn.cli.sizes import example_sizes, size_option
+from symattn.documents.job import written
 from symattn.errors import SymattnError
 from symattn.status import Status
 from symattn.writing import Destination
@@ -33,7 +35,7 @@ _QUIZZES: Mapping[str, tuple[str, ...]] = {"moodle": (), "qti": ("2.1", "2.2")}
 
 #: The options by which exercises are drawn, of a file that is one, too.
 _DRAWING = (
-    *("tokens", "d_k", "heads", "given", "blank", "entries", "digits", "true_or_false"),
+    *("sizes", "given", "blank", "digits", "true_or_false"),
     *("style", "difficulty", "ties", "seed", "count", "roster"),
 )
 
@@ -44,27 +46,21 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
 
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
-        "The attention": "--tokens --d-k --heads --given",
-        "What is asked for": "--blank --entries --digits --true-or-false",
+        "The attention": "--size --given",
+        "What is asked for": "--blank --digits --true-or-false",
         "How it is drawn": "--style --difficulty --ties --seed --count --roster",
-        "Where it goes": "--format --flavor --output --force --key --hints",
+        "Where it goes": "--format --output --key --hints",
     },
     examples={
         "symattn exercise causal": "Print an exercise on causal attention.",
-        "symattn exercise causal --style integers --d-k 4 --key": "The key of another one.",
+        "symattn exercise causal --style integers --size d_k=4 --key": "The key of another one.",
         "symattn exercise causal --format pdf --count 3 --key -o class": "Sheets and keys.",
         "symattn exercise mine.toml --roster names.csv -o class": "One for each student.",
     },
 )
 @click.argument("source", shell_complete=completes.subjects)
-@click.option(
-    "--format", "form", type=click.Choice(FORMATS_HERE), default="text", show_default=True
-)
-@click.option(
-    "--flavor", metavar="NAME", help="Of tex, pdf, md: as for symattn derive; of qti 2.1 or 2.2."
-)
+@format_option(FORMATS_HERE, _QUIZZES)
 @click.option(
     "-o",
     "--output",
@@ -74,14 +70,13 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
 )
 @click.option("--key", is_flag=True, help="The answers; in a folder they stand beside each sheet.")
 @click.option("--hints", is_flag=True, help="With formulas, entries and numbers put in at the end.")
-@click.option("--force", is_flag=True, help="Replace files that are there already.")
-@click.option("--tokens", type=click.IntRange(1, 64), help="How many tokens a variant has.")
-@click.option("--d-k", type=click.IntRange(1, 64), help="The key width: 2, or 4 in other styles.")
-@click.option("--heads", type=click.IntRange(1, 16), help="The number of heads of a variant.")
+@size_option("Of a variant, as in tokens=3,d_k=2,heads=2; d_k is 4 in other styles.")
 @click.option("--given", metavar="NAMES", default="", help="What is given: Q,K,V or scores,V.")
-@click.option("--blank", metavar="STEPS", default="", help="The steps that are asked for.")
 @click.option(
-    "--entries", metavar="ENTRY", multiple=True, help="Of a step only these, as in weights[2,:]."
+    "--blank",
+    metavar="STEPS",
+    default="",
+    help="The steps that are asked for; of one only some entries, as in scores,weights[2,:].",
 )
 @click.option(
     "--digits", type=click.IntRange(1, 12), default=3, show_default=True, help="Decimals asked for."
@@ -97,6 +92,7 @@ _ENDINGS = {"text": "txt", "latex": "tex", "mathml": "xhtml", "moodle": "xml", "
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True)
 @click.option("--count", type=click.IntRange(1, MOST), default=1, show_default=True)
 @click.option("--roster", metavar="FILE", help="A CSV file of names: an exercise for each student.")
+@timeout_option
 def exercise(**asked: Any) -> Status:
     """Draw exercises on SOURCE: a variant, a worksheet or equations.
 
@@ -107,12 +103,13 @@ def exercise(**asked: Any) -> Status:
     """
     source = click.get_current_context().get_parameter_source
     draws = any(source(name) is ParameterSource.COMMANDLINE for name in _DRAWING)
-    request = Request(**asked, draws=draws)
+    form, _, flavor = asked.pop("form").partition(":")
+    asked["sizes"] = example_sizes(asked["sizes"])
+    request = Request(**asked, form=form, flavor=flavor or None, draws=draws)
     if request.form in _QUIZZES and (request.key or request.hints or request.true_or_false):
         raise SymattnError(
             f"{request.form}: holds its answers; leave --key, --hints and --true-or-false out"
         )
-    check_flavor(request.form, request.flavor, _QUIZZES.get(request.form))
     with metered(len(request.students)):
         if request.in_folder:
             _write_each(request)
@@ -131,13 +128,9 @@ class Request:
     output: str | None
     key: bool
     hints: bool
-    force: bool
-    tokens: int | None
-    d_k: int | None
-    heads: int | None
+    sizes: Mapping[str, int]
     given: str
     blank: str
-    entries: tuple[str, ...]
     digits: int
     true_or_false: int
     style: str
@@ -167,19 +160,20 @@ class Request:
         from symattn.sheets.worksheet import worksheet_of
         from symattn.sheets.writing import starter, worksheet_text
 
-        tokens, d_k = self.tokens or 3, self.d_k or (2 if self.style == "decimals" else 4)
+        usual = {"tokens": 3, "d_k": 2 if self.style == "decimals" else 4}
+        sizes: dict[str, Any] = {**usual, **self.sizes}
         if is_equations(self.source):
             from symattn.attention.example import small_equations
 
             spec = equations_in(self.source)
-            counts, _, given = small_equations(spec, tokens=tokens, d_k=d_k, heads=self.heads)
+            counts, _, given = small_equations(spec, **sizes)
             return worksheet_of(worksheet_text(counts, given, top={"equations": spec.text}))
         if is_file(self.source):
-            if (self.tokens, self.d_k, self.heads) != (None, None, None):
-                raise SymattnError("--tokens, --d-k, --heads: are those of the file")
+            if self.sizes:
+                raise SymattnError("--size: the sizes are those of the file")
             return self.file
         row = variant_named(self.source)
-        return worksheet_of(starter(row, tokens=tokens, d_k=d_k, heads=self.heads))
+        return worksheet_of(starter(row, **sizes))
 
     @property
     def known(self) -> Exercise | None:
@@ -198,11 +192,11 @@ class Request:
         from symattn.classroom.styles import style_named
         from symattn.classroom.task import task_of
 
-        style = style_named(self.style)
+        style, blank = style_named(self.style), _names(self.blank)
         task = task_of(
             self.worksheet(),
-            _names(self.blank),
-            entries=self.entries,
+            [name for name in blank if "[" not in name],
+            entries=[name for name in blank if "[" in name],
             given=_names(self.given),
             digits=self.digits,
             exact=style.exact,
@@ -251,7 +245,8 @@ def _quiz(form: str, exercises: Sequence[Exercise], flavor: str | None) -> str |
 
 
 def _names(words: str) -> list[str]:
-    return [name.strip() for name in words.split(",") if name.strip()]
+    """The names in a text, with what is chosen of each: scores, weights[2,:]."""
+    return [name.strip() for name in re.split(r",(?![^\[]*\])", words) if name.strip()]
 
 
 def _write_together(request: Request) -> None:
@@ -259,8 +254,7 @@ def _write_together(request: Request) -> None:
     if request.form in ("toml", "html") and len(request.students) > 1:
         raise SymattnError(f"{request.form}: is one exercise; name a folder, as in -o class")
     destination = Destination.of(request.output)
-    if not request.force:
-        destination.refuse_existing()
+    destination.refuse_existing()
     exercises = [one for _, one in request.exercises()]
     destination.write(request.written(exercises, request.key))
 
@@ -277,7 +271,7 @@ def _write_each(request: Request) -> None:
         for name, one in made
         for part, key in parts.items()
     ]
-    for destination, *_ in files if not request.force else ():
+    for destination, *_ in files:
         destination.refuse_existing()
     for destination, one, key in files:
         destination.write(request.written([one], key))

@@ -1,17 +1,18 @@
-"""The options ``--format``, ``--flavor`` and ``-o``: the `Output` that they ask for."""
+"""The options ``--format`` and ``-o``: the `Output` that they ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from symattn.cli import completing as completes
 from symattn.cli.screen import can_show_unicode, print_lines
-from symattn.documents.job import FORMATS, Job, document_of, room_of, written
+from symattn.documents.job import FORMATS, Job, check_flavor, document_of, room_of, written
 from symattn.writing import Destination
 
 if TYPE_CHECKING:
@@ -66,19 +67,45 @@ class Output:
         self.destination.write(f"{as_json(data)}\n")
 
 
-def _flavors(names: Iterable[str]) -> str:
-    """The flavors of these formats in a sentence, as help."""
-    having = [(name, FORMATS[name].flavors) for name in names if name in FORMATS]
-    return " ".join(f"Of {name}: {', '.join(flavors)}." for name, flavors in having if flavors)
+class _Formats(click.Choice):  # type: ignore[type-arg]  # generic in new versions only
+    """The formats of a command, each by its name or with one of its flavors: ``tex:beamer``."""
+
+    def __init__(self, flavors: Mapping[str, Sequence[str]]) -> None:
+        self.flavors = flavors
+        every = ((name, *(f"{name}:{one}" for one in own)) for name, own in flavors.items())
+        super().__init__([choice for choices in every for choice in choices])
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The choice. Raises `SymattnError` for a flavor that a format does not have."""
+        form, _, flavor = str(value).partition(":")
+        click.Choice([*self.flavors]).convert(form, param, ctx)
+        check_flavor(form, flavor or None, self.flavors[form])
+        return str(value)
+
+
+def format_option(
+    names: Sequence[str], flavors: Mapping[str, Sequence[str]]
+) -> Callable[[Command], Command]:
+    """The option ``--format`` with these formats; `flavors` are those of which there is no row."""
+    known = {name: row.flavors for name, row in FORMATS.items()} | {**flavors}
+    having = {name: known.get(name, ()) for name in names}
+    alike = ((own, ", ".join(rows)) for own, rows in groupby(having, having.__getitem__))
+    said = " ".join(f"Of {rows}: {', '.join(own)}." for own, rows in alike if own)
+    return click.option(
+        "--format",
+        "form",
+        type=_Formats(having),
+        metavar=f"[{'|'.join(names)}]",
+        default="text",
+        show_default=True,
+        help=f"A flavor follows a colon, as in tex:beamer. {said}",
+    )
 
 
 def format_options(names: Sequence[str] = FORMS) -> Callable[[Command], Command]:
     """Gives a command the options, with these formats: it is called with ``out``, an `Output`."""
     options = (
-        click.option(
-            "--format", "form", type=click.Choice(names), default="text", show_default=True
-        ),
-        click.option("--flavor", metavar="NAME", help=_flavors(names)),
+        format_option(names, {}),
         click.option(
             "-o",
             "--output",
@@ -90,8 +117,9 @@ def format_options(names: Sequence[str] = FORMS) -> Callable[[Command], Command]
 
     def given(command: Command) -> Command:
         @wraps(command)
-        def called(form: str, flavor: str | None, output: str | None, **asked: Any) -> object:
-            return command(out=Output(form, flavor, Destination.of(output)), **asked)
+        def called(form: str, output: str | None, **asked: Any) -> object:
+            name, _, flavor = form.partition(":")
+            return command(out=Output(name, flavor or None, Destination.of(output)), **asked)
 
         for option in reversed(options):
             called = option(called)

@@ -35,10 +35,10 @@ _PARTS = (
 
 _ASSUMED = (
     ('--where "A B = B A"', "an equation that is assumed: a definition, any polynomial equation"),
-    ("--positive S", "every entry is above 0"),
-    ("--permuting P", "a permutation matrix"),
-    ("--orthogonal R", "R^T R = I, square"),
-    ("--symmetric S", "S = S^T"),
+    ('--where "S positive"', "every entry is above 0"),
+    ('--where "P a permutation"', "a permutation matrix"),
+    ('--where "R orthogonal"', "R^T R = I, square"),
+    ('--where "A, B symmetric"', "S = S^T, of each"),
     ("--shape A=n,d_k", "rows and columns of a letter; --shape c=scalar for a number"),
     ("--size n=4", "decide at this size, not for all"),
 )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from typing import Any
 
 import click
 
-from symattn.cli.limits import metered, timeout_option
 from symattn.cli.screen import END_OF_HELP
 
 #: The option that shows every option.
@@ -36,11 +34,10 @@ Examples = Mapping[str, str]
 
 
 class Explained(click.Command):
-    """A command that has a budget, and whose help has examples, and options by what they are for.
+    """A command whose help has examples, and options by what they are for.
 
     `groups` names the options under each heading; those in none stand under "Other options". Where
     a few are `common`, ``--help`` has these, and ``--help-all`` all.
-    `meters`: it gives each file, or each time it runs, a budget of its own.
     """
 
     def __init__(
@@ -49,22 +46,14 @@ class Explained(click.Command):
         groups: Mapping[str, str] | None = None,
         common: str = "",
         examples: Examples | None = None,
-        meters: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **{"epilog": END_OF_HELP, **kwargs})
         self.groups = {heading: tuple(names.split()) for heading, names in (groups or {}).items()}
-        self.examples, self.meters = examples or {}, meters
+        self.examples = examples or {}
         self.common = (*common.split(), _ALL, "--help") if common else ()
         if common:
             help_all_option(self)
-        if all(parameter.name != "timeout" for parameter in self.params):
-            timeout_option(self)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command within its budget."""
-        with nullcontext() if self.meters else metered():
-            return super().invoke(ctx)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The text, and the examples."""

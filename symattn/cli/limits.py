@@ -1,4 +1,4 @@
-"""How long a command may take: its budget, and the options ``--timeout`` and ``--isolated``.
+"""How long a command may take: its budget, and the option ``--timeout``.
 
 Commands that take files one by one do so in another process where a limit is asked for.
 """
@@ -21,8 +21,8 @@ from symattn.cli.screen import debug_asked
 if TYPE_CHECKING:
     from symattn.isolation import Limits, Run
 
-#: Where the time that is asked for is kept, and whether a process of its own is.
-_TIMEOUT, _ISOLATED = "symattn.timeout", "symattn.isolated"
+#: Where the time that is asked for is kept.
+_TIMEOUT = "symattn.timeout"
 
 #: MiB of memory that a file may need in a process of its own, beyond what that has by itself.
 MEMORY = 2048
@@ -40,10 +40,6 @@ def seconds(context: click.Context, option: click.Parameter, value: float | None
 
 def _kept(context: click.Context, option: click.Parameter, value: float | None) -> None:
     context.meta[_TIMEOUT] = seconds(context, option, value)
-
-
-def _kept_apart(context: click.Context, option: click.Parameter, value: bool) -> None:
-    context.meta[_ISOLATED] = value
 
 
 def _timeout(words: str) -> Callable[[Command], Command]:
@@ -73,43 +69,36 @@ def asked_limits(usual: Limits) -> Limits:
     return replace(usual, seconds=asked_seconds() or usual.seconds)
 
 
-def metered(times: int = 1, allow_large: bool = False) -> contextlib.AbstractContextManager[None]:
+def metered(times: int = 1) -> contextlib.AbstractContextManager[None]:
     """The budget of a calculation: the time of ``--timeout``, or so many times the usual one."""
     asked = asked_seconds()
     if asked is not None:
         return limited("--timeout", asked, time.monotonic)
-    return usual_budget(allow_large, times)
+    return usual_budget(times)
 
 
-def usual_budget(allow_large: bool, times: int = 1) -> contextlib.AbstractContextManager[None]:
-    """So many times the usual budget; no limit where a large calculation is allowed."""
-    return budgeted("--timeout 120", allow_large, times)
+def usual_budget(times: int = 1, is_timed: bool = False) -> contextlib.AbstractContextManager[None]:
+    """So many times the usual budget; none where a process of its own is timed."""
+    return budgeted("--timeout 120", is_timed, times)
 
 
-def limit_options(command: Command) -> Command:
-    """Gives a command the options, kept for `runs`."""
-    command = click.option(
-        "--isolated",
-        is_flag=True,
-        callback=_kept_apart,
-        expose_value=False,
-        help="Run each file in its own process; one that crashes or needs more than "
-        f"{MEMORY // 1024} GiB of memory does not stop the others.",
-    )(command)
-    return _timeout("Give up on a file that takes longer, and continue with the next.")(command)
+#: The option ``--timeout`` of a command that takes files one by one, for `runs`.
+each_timeout_option = _timeout(
+    "Give up on a file that takes longer, crashes or needs more than "
+    f"{MEMORY // 1024} GiB of memory, and continue with the next."
+)
 
 
 @contextlib.contextmanager
 def runs(*modules: str) -> Iterator[Run]:
-    """Runs functions on files as the options ask for; the `modules` hold what the functions use."""
+    """Runs functions on files as ``--timeout`` asks; the `modules` hold what they use."""
     from symattn.isolation import Limits, here, within
 
-    timeout, isolated = asked_seconds(), click.get_current_context().meta[_ISOLATED]
-    if timeout is None and not isolated:
+    timeout = asked_seconds()
+    if timeout is None:
         yield here(debug_asked())
         return
-    limits = Limits(timeout, MEMORY if isolated else None)
-    with within(limits, (*modules, *_NEEDED), debug_asked()) as run:
+    with within(Limits(timeout, MEMORY), (*modules, *_NEEDED), debug_asked()) as run:
         yield run
 
 

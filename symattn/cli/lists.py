@@ -7,7 +7,6 @@ import click
 from symattn.cli import completing as completes
 from symattn.cli.formats import Output, format_options
 from symattn.cli.help import Explained
-from symattn.documents.job import check_flavor
 from symattn.status import Status
 
 
@@ -44,7 +43,6 @@ def ladder(name: str | None, out: Output) -> Status:
     """Build up attention rung by rung; numbers at each rung show why the next is needed."""
     from symattn.attention.ladder import LADDER, climbed, ladder_data, ladder_document
 
-    check_flavor(out.form, out.flavor)
     rungs = LADDER if name is None else (climbed(name),)
     if out.form == "json":
         out.put_data(ladder_data(rungs))

@@ -17,7 +17,7 @@ from symattn.cli import completing as completes
 from symattn.cli.attentions import missing
 from symattn.cli.formats import Output
 from symattn.cli.help import Explained
-from symattn.cli.limits import asked_seconds, metered
+from symattn.cli.limits import asked_seconds, metered, timeout_option
 from symattn.cli.progress import Progress
 from symattn.cli.screen import complain
 from symattn.errors import SymattnError, counted
@@ -36,33 +36,36 @@ if TYPE_CHECKING:
 _JOURNAL = "journal.sqlite"
 
 
+#: The formats of feedback, and what it tells of the first mistake.
+_FEEDBACK, _TOLD = ("md", "html", "pdf", "text"), (":place", ":hint", ":value")
+
+
+def _workers(context: click.Context, option: click.Parameter, value: str | None) -> int | str:
+    """How many processes, or the address of a scheduler of Dask, ``dask`` for one made here."""
+    if value is not None and not value.isdecimal():
+        return value
+    return int(click.IntRange(1, 256)(value or os.cpu_count() or 1, option, context))
+
+
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
-        "How it is marked": "--exercise --scheme --preview --no-explain",
-        "What is written": "--output --gradebook --feedback --reveal --records --pseudonyms",
+        "How it is marked": "--scheme --no-explain",
+        "What is written": "--output --gradebook --feedback --records --pseudonyms",
         "Whose answers": "--roster",
-        "Where the work is done": "--processes --dask",
+        "Where the work is done": "--workers",
     },
     examples={
         "symattn exercise causal --format toml -o exercise.toml": "An exercise to hand out.",
-        "symattn mark --exercise exercise.toml --preview": "What mistakes in it will cost.",
-        "symattn mark exercise.toml --exercise exercise.toml -o marks": "Mark a file, or a folder.",
+        "symattn mark exercise.toml": "What mistakes in it will cost.",
+        "symattn mark exercise.toml exercise.toml -o marks": "Mark a file, or a folder.",
     },
 )
+@click.argument("exercise", shell_complete=completes.files)
 @click.argument("submissions", required=False, shell_complete=completes.files)
-@click.option(
-    "--exercise",
-    required=True,
-    metavar="FILE|FOLDER",
-    shell_complete=completes.files,
-    help="The exercise that everybody answers, or a folder with one for each student.",
-)
 @click.option(
     "--scheme", metavar="FILE", shell_complete=completes.files, help="How points are given."
 )
-@click.option("--preview", is_flag=True, help="Show what the scheme gives; nothing is marked.")
 @click.option("--no-explain", is_flag=True, help="Do not search for slips; points are the same.")
 @click.option("-o", "--output", metavar="FOLDER", help="Write the marks to this folder.")
 @click.option(
@@ -71,29 +74,34 @@ _JOURNAL = "journal.sqlite"
     help="A gradebook for these, too; the worksheet of Moodle is that of --roster, with grades.",
 )
 @click.option(
-    "--feedback", type=click.Choice(("md", "html", "pdf", "text")), help="A file for each student."
-)
-@click.option(
-    "--reveal",
-    type=click.Choice(("place", "hint", "value")),
-    default="hint",
-    show_default=True,
-    help="What feedback tells of the first mistake.",
+    "--feedback",
+    type=click.Choice([f"{form}{told}" for form in _FEEDBACK for told in ("", *_TOLD)]),
+    metavar="|".join(_FEEDBACK),
+    help="A file for each student. It tells the place of the first mistake, a hint or the value, "
+    "as in md:place, md:hint (as md alone) or md:value.",
 )
 @click.option("--records", is_flag=True, help="Write every mark to a Parquet file.")
 @click.option("--pseudonyms", metavar="WORD", help="Replace names in records, by a secret word.")
 @click.option("--roster", metavar="FILE", help="A CSV file of names: who is missing gets a row.")
-@click.option("--processes", type=click.IntRange(1, 256), help="How many; one for each processor.")
-@click.option("--dask", metavar="ADDRESS", help="Use a Dask cluster: its scheduler, or local.")
+@click.option(
+    "--workers",
+    metavar="N|ADDRESS|dask",
+    callback=_workers,
+    help="So many processes, not one for each processor; or a Dask cluster: that of a scheduler, "
+    "or one that is made here.",
+)
+@timeout_option
 def mark(**asked: Any) -> Status:
-    """Mark SUBMISSIONS: a folder, a zip of a learning platform, or a table (CSV, Parquet).
+    """Mark SUBMISSIONS to EXERCISE: a folder, a zip of a learning platform, a table (CSV, Parquet).
 
-    Only the answers are read from a submission. A first mistake costs its points; what follows from
-    it, or is what a known misconception gives, costs nothing. What cannot be read is a row and a
-    word. Run again, it marks what is new, and lists whose points have changed.
+    Everybody answers the same exercise, or, in a folder of them, one each. Without submissions it
+    is shown what the scheme gives for mistakes. Only the answers are read from a submission. A
+    first mistake costs its points; what follows from it, or is what a known misconception gives,
+    costs nothing. What cannot be read is a row and a word. Run again, it marks what is new, and
+    lists whose points have changed.
     """
     request = Request(**asked)
-    if request.preview:
+    if request.submissions is None and request.output is None:
         with metered():
             return _preview(request)
     if request.submissions is None or request.output is None:
@@ -110,20 +118,18 @@ def mark(**asked: Any) -> Status:
 class Request:
     """The options of ``mark`` by the names that click gives them."""
 
-    submissions: str | None
     exercise: str
+    submissions: str | None
     scheme: str | None
-    preview: bool
     no_explain: bool
     output: str | None
     gradebook: str | None
     feedback: str | None
-    reveal: str
     records: bool
     pseudonyms: str | None
     roster: str | None
-    processes: int | None
-    dask: str | None
+    #: How many processes, or the address of a scheduler.
+    workers: int | str
 
     @cached_property
     def rules(self) -> Scheme:
@@ -160,12 +166,9 @@ class Request:
         """Where the work is done."""
         from symattn.classroom.pool import of_dask, of_processes
 
-        if self.dask is not None:
-            with of_dask(self.dask) as pool:
-                yield pool
-        else:
-            with of_processes(self.processes or os.cpu_count() or 1) as pool:
-                yield pool
+        workers = self.workers
+        with of_processes(workers) if isinstance(workers, int) else of_dask(workers) as pool:
+            yield pool
 
 
 def _preview(request: Request) -> Status:
@@ -240,7 +243,8 @@ def _write(request: Request, marks: Marks, worksheet: GradingWorksheet | None) -
     if request.records:
         marks.write_records(request.pseudonyms or "")
     if request.feedback is not None:
-        marks.write_feedback(request.feedback, request.reveal)
+        form, _, told = request.feedback.partition(":")
+        marks.write_feedback(form, told or "hint")
     _say(found, marks)
     return Status.UNUSABLE if found.counts["unread"] else Status.AGREES
 

@@ -31,8 +31,8 @@ class Asked:
     full: bool = False
     #: Whether it is to be put right, rather than reported on.
     mends: bool = False
-    #: Whether it is marked however much work it is, as far as this process is concerned.
-    allow_large: bool = False
+    #: Whether the process that marks it is stopped when time is up.
+    is_timed: bool = False
     #: An archive whose arrays are held against it; "" where its own claims are marked.
     claims: str = ""
     #: How what its report leaves out is seen, where somebody reads it at a terminal.
@@ -53,7 +53,7 @@ def mark(asked: Asked) -> CheckedFile | None:
     from symattn.reports.overview import Mending
 
     start = perf_counter()
-    with usual_budget(asked.allow_large, _ARRAYS if asked.claims else 1):
+    with usual_budget(_ARRAYS if asked.claims else 1, asked.is_timed):
         one = check_file(asked.name, asked.explain, asked.claims)
     if one is None or not (one.markings or one.problems):
         if asked.must_claim:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,74 +15,81 @@ from symattn.cli.attentions import (
     attentions,
     is_attention,
     is_program,
+    is_step,
     map_option,
     reads_file,
 )
 from symattn.cli.certificates import bounded, check_certificates, write_certificate, write_theorem
-from symattn.cli.formats import FORMS, Command, Output, format_options, width_option
+from symattn.cli.formats import FORMS, Output, format_options, width_option
 from symattn.cli.help import Explained
-from symattn.cli.limits import asked_limits, asked_seconds, metered
+from symattn.cli.limits import asked_limits, asked_seconds, metered, timeout_option
 from symattn.cli.progress import Progress
-from symattn.documents.job import check_flavor, check_label, check_width
+from symattn.cli.sizes import NAME, matched, once, shapes_in, size_option, sizes_in
+from symattn.documents.job import check_label, check_width
 from symattn.errors import ReadError, SymattnError, quote
 from symattn.grammar import is_inequality
 from symattn.status import Status, worst
-from symattn.writing import Destination
 
 if TYPE_CHECKING:
     from symattn.algebra.counterexample import Sides
+    from symattn.algebra.equality import Equality
     from symattn.algebra.identities.identity import Identity
     from symattn.algebra.identities.proofs import Proof
+    from symattn.derivations import Step
     from symattn.language.shapes import GivenShape
     from symattn.lifting.proving import Proven
 
-Made = TypeVar("Made")
+_SIZE = rf"[1-9][0-9]{{0,3}}|{NAME}"
+_SHAPE = re.compile(rf"\s*({NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))\s*")
 
-_NAME = r"[^\W\d]\w*'*"
-_SIZE = rf"[1-9][0-9]{{0,3}}|{_NAME}"
-_SHAPE = re.compile(rf"\s*({_NAME})\s*=\s*(?:(scalar)|({_SIZE})\s*,\s*({_SIZE}))\s*")
-_AXES = re.compile(rf"\s*({_NAME})\s*=\s*((?:{_SIZE})(?:\s*,\s*(?:{_SIZE}))*)\s*")
-_SIZED = re.compile(rf"\s*({_NAME})\s*=\s*([1-9][0-9]{{0,3}})\s*")
-_LETTER = re.compile(rf"\s*({_NAME})\s*")
+#: What is assumed of letters in a word, as reports say it, by the field of an `Identity`.
+_SAID = {
+    "positive": "positive",
+    "a permutation": "permuting",
+    "orthogonal": "orthogonal",
+    "symmetric": "symmetric",
+}
+_OF_LETTERS = re.compile(
+    rf"\s*({NAME}(?:\s*,\s*{NAME})*)(?:\s+is|\s+are)?\s+({'|'.join(_SAID)})\s*"
+)
 
-#: What is assumed of a letter, and all that is said of letters.
-_OF_A_LETTER = ("positive", "permuting", "orthogonal", "symmetric")
-_ASSUMED = ("where", *_OF_A_LETTER, "shapes", "sizes")
+#: All that is said of letters.
+_ASSUMED = ("where", "shapes", "sizes")
+
+#: The formats of a proof that programs read, beside JSON.
+_DATA = ("rocq", "certificate")
 
 #: What is said of two attentions from files.
 _NUMBERLESS = "the letters stand for all matrices; the numbers in a file take no part"
 
 
-def _assumed(option: str, what: str) -> Callable[[Command], Command]:
-    """An option for what is assumed of letters."""
-    words = f"Assume that {what}; may be repeated."
-    return click.option(option, multiple=True, metavar="LETTER", help=words)
-
-
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
-        "What is proven": "--all --where --positive --permuting --orthogonal --symmetric --shape "
-        "--size --map --with --effort --grammar",
-        "Certificates": "--certificate --check",
-        "Where it goes": "--format --flavor --output --width --label",
+        "What is proven": "--all --where --shape --size --map --with --effort --grammar",
+        "Where it goes": "--format --output --width --label",
     },
     examples={
         "symattn prove": "List the identities of the catalogue.",
         "symattn prove shift": "Prove one of them.",
         'symattn prove "softmax(2 S) = softmax(S)"': "Prove or refute an equation of your own.",
         "symattn prove multi-head multi-head-sum": "Compare two attentions.",
+        "symattn prove causal#weights": "Prove the identity behind a step.",
         "symattn prove mine.py:attention causal": "Prove that a function is an attention.",
         "symattn prove mine.py:fast mine.py:plain": "Prove that two functions are the same.",
+        "symattn prove shift --format certificate -o shift.json": "Write the steps of a proof.",
+        "symattn prove shift.json": "Replay them.",
     },
 )
 @click.argument(
-    "name", required=False, metavar='[NAME|"A = B"|ATTENTION', shell_complete=completes.statements
+    "name",
+    required=False,
+    metavar='[NAME|"A = B"|ATTENTION|FILE.json',
+    shell_complete=completes.statements,
 )
-@click.argument("other", required=False, metavar="ATTENTION]", shell_complete=completes.subjects)
+@click.argument("others", nargs=-1, metavar="ATTENTION]", shell_complete=completes.subjects)
 @click.option("--all", "everything", is_flag=True, help="Decide the whole catalogue.")
-@format_options((*FORMS, "rocq"))
+@format_options((*FORMS, *_DATA))
 @width_option
 @click.option(
     "--label",
@@ -91,12 +99,12 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     "pdf; md for quarto and sphinx).",
 )
 @click.option(
-    "--where", multiple=True, metavar="EQUATION", help="Assume this equation; may be repeated."
+    "--where",
+    multiple=True,
+    metavar="WORDS",
+    help='Assume this equation, or "S positive", "P a permutation", "R orthogonal" or "A, B '
+    'symmetric" of letters; may be repeated.',
 )
-@_assumed("--positive", "this letter's entries are positive")
-@_assumed("--permuting", "this letter is a permutation matrix")
-@_assumed("--orthogonal", "this letter is an orthogonal matrix")
-@_assumed("--symmetric", "this letter is a symmetric matrix")
 @click.option(
     "--shape",
     "shapes",
@@ -104,13 +112,7 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     metavar="LETTER=ROWS,COLUMNS",
     help="The shape of a letter: A=n,d_k or c=scalar; may be repeated.",
 )
-@click.option(
-    "--size",
-    "sizes",
-    multiple=True,
-    metavar="NAME=NUMBER",
-    help="Decide at this size only, e.g. n=4; may be repeated.",
-)
+@size_option("Decide at these sizes only, e.g. n=4,m=2.")
 @map_option
 @click.option(
     "--effort",
@@ -120,52 +122,43 @@ def _assumed(option: str, what: str) -> Callable[[Command], Command]:
     help="Allow N times as many steps before giving up.",
 )
 @click.option(
-    "--certificate",
-    metavar="FILE",
-    shell_complete=completes.files,
-    help="Write the steps of a proof, or of a function what it does at sizes, to this file.",
-)
-@click.option(
     "--with",
     "numbers",
     metavar="FILE|small",
     help="Show the proof also with the numbers in this file, or with small ones.",
 )
-@click.option(
-    "--check",
-    metavar="FILE",
-    shell_complete=completes.files,
-    help="Replay the certificates in this file; with --format rocq also ask Rocq. Functions before "
-    "it are recorded again.",
-)
 @click.option("--grammar", is_flag=True, help="Show what an equation may contain.")
+@timeout_option
 def prove(**options: Any) -> Status:
     """Prove an identity by NAME, an equation of your own, or two attention mechanisms equal.
 
     An ATTENTION is a worksheet or a variant; causal#weights is one step of it. Without an argument
     the catalogue is listed. It also lists false beliefs, each of which is refuted by numbers.
 
-    Instead of the first, or of both, a function may stand, mine.py:attention. It is RUN, in a
-    process of its own with limits: prove only code that you would run yourself. Real arithmetic is
-    meant.
+    In a FILE.json the certificates are replayed; with --format rocq Rocq is asked, too. Functions
+    after it are recorded again.
+
+    Instead of the first attention, or of both, a function may stand, mine.py:attention. It is RUN,
+    in a process of its own with limits: prove only code that you would run yourself. Real
+    arithmetic is meant.
     """
     assumed = {name: options.pop(name) for name in _ASSUMED}
-    asked = Request(assumed=assumed, **options)
+    others = options.pop("others")
+    asked = Request(assumed=assumed, other=next(iter(others), None), **options)
     out = asked.out
-    check_flavor(out.form, out.flavor)
     if asked.label:
         check_label(out.form, out.flavor, asked.label)
     if asked.width is not None:
         check_width(out.form, out.flavor)
-    if asked.check is not None:
-        targets = [one for one in (asked.name, asked.other) if one is not None]
-        other = asked.everything or asked.certificate or asked.facts
-        if other or not all(map(is_program, targets)):
+    if asked.name is not None and asked.name.endswith(".json"):
+        if asked.everything or asked.facts or not all(map(is_program, others)):
             raise SymattnError(
-                "--check: takes nothing but a file, and the functions that it is about; the "
+                f"{asked.name}: is replayed alone, or with the functions that it is about; the "
                 "statement is in it"
             )
-        return check_certificates(asked.check, asked_seconds(), out.form == "rocq", targets)
+        return check_certificates(asked.name, asked_seconds(), out.form == "rocq", others)
+    if len(others) > 1:
+        raise SymattnError(f"prove: two attentions are compared, not {1 + len(others)}")
     if asked.grammar:
         from symattn.cli.grammar import grammar_document
 
@@ -186,8 +179,6 @@ class Request:
     everything: bool
     out: Output
     effort: int
-    certificate: str | None
-    check: str | None
     grammar: bool
     numbers: str | None
     label: str
@@ -202,16 +193,23 @@ class Request:
         """The options that say something of the letters."""
         return [f"--{name.removesuffix('s')}" for name, given in self.assumed.items() if given]
 
+    @cached_property
+    def step(self) -> Step | None:
+        """The step of an attention whose identity is to be proven, if there is one."""
+        if self.name is None or self.other is not None or not is_step(self.name):
+            return None
+        (derivation,) = attentions((self.name,), [self.out.destination])
+        return derivation.steps[-1]
+
     def check_what(self) -> None:
         """Refuse options that do not go with what is to be proven. Raises `SymattnError`."""
         if self.mapped:
             raise SymattnError("--map: only for a function, mine.py:attention")
         several = self.name is None or self.everything
-        if self.out.form == "rocq" and self.everything:
-            raise SymattnError("--format rocq: give one name or equation, not --all")
-        if self.certificate is not None and several:
-            raise SymattnError("--certificate: give one name or equation")
-        if self.numbers is not None and (several or self.out.form in ("json", "rocq")):
+        lists = self.out.form == "rocq" and not self.everything
+        if self.out.form in _DATA and several and not lists:
+            raise SymattnError(f"--format {self.out.form}: give one name or equation")
+        if self.numbers is not None and (several or self.out.form in ("json", *_DATA)):
             raise SymattnError("--with: give one name or equation, and another format")
         if self.everything and self.name is not None:
             raise SymattnError("prove: give a name or --all, not both")
@@ -233,19 +231,18 @@ def _of_program(asked: Request) -> Status:
     of_two = is_program(asked.other)
     taken = ("--size", "--shape") if of_two else ("--size",)
     if {*asked.facts} - {*taken} or asked.numbers:
-        may = ", ".join((*taken, "--map", "--certificate", "--format"))
+        may = ", ".join((*taken, "--map", "--format"))
         raise SymattnError(f"prove: of a function only {may} and --output may be given")
-    steps = None if asked.certificate is None else Destination.of(asked.certificate)
     found = (_two_programs if of_two else _one_program)(asked)
     if out.form == "json":
         out.put_data(proven_data(found))
-    elif out.form != "rocq":
+    elif out.form not in _DATA:
         out.put([proven_document(found, out.brief)])
-    if steps is not None:
+    if out.form == "certificate":
         of_file = found.verdict.startswith("equal at") and found.certificate is None
         why = f"{asked.other} is a file; say a variant or equations" if of_file else found.summary
-        write_certificate(found.certificate, why, steps)
-    if out.form == "rocq":
+        write_certificate(found.certificate, why, out.destination)
+    elif out.form == "rocq":
         if found.equality is not None:
             return write_theorem(found.equality, found.name, out)
         said = f"{found.summary}; all sizes are not proven"
@@ -266,7 +263,7 @@ def _one_program(asked: Request) -> Proven:
     source = "" if reads_file(asked.other) else asked.other
     meant = attention_meant(asked.other)
     wanted = Wanted(meant, asked.mapped, attention=attention, source=source)
-    sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
+    sizes = sizes_in(asked.assumed["sizes"])
     return prove_program(asked.name, wanted, sizes, asked_limits(PROVEN))
 
 
@@ -277,8 +274,8 @@ def _two_programs(asked: Request) -> Proven:
 
     assert asked.name is not None
     assert asked.other is not None
-    shapes = dict(_once("--shape", map(_axes, asked.assumed["shapes"])))
-    sizes = dict(_once("--size", map(_sized, asked.assumed["sizes"])))
+    shapes = shapes_in(asked.assumed["shapes"])
+    sizes = sizes_in(asked.assumed["sizes"])
     limits = asked_limits(PROVEN)
     return prove_programs(
         asked.name, asked.other, shapes, sizes, mapped=asked.mapped, limits=limits
@@ -305,8 +302,7 @@ def _proven(asked: Request) -> Status:
     """Prove what is asked, and show it."""
     from symattn.algebra.identities import prove as proven
 
-    steps = None if asked.certificate is None else Destination.of(asked.certificate)
-    rows = _rows(asked, [one for one in (asked.out.destination, steps) if one is not None])
+    rows = _rows(asked)
     proofs: list[Proof] = []
     with metered(asked.effort * len(rows)):
         with Progress("proving").watched() as progress:
@@ -314,36 +310,45 @@ def _proven(asked: Request) -> Status:
                 of = f"{number} of {len(rows)}: " if asked.everything else ""
                 progress.at(f"proving {of}{row.name or asked.name}")
                 proofs.append(proven(row, asked.effort))
-        written = None
-        if asked.out.form == "rocq":
+        status = worst(map(status_of, proofs))
+        if asked.out.form in _DATA:
             name = proofs[0].identity.name or "statement"
-            written = write_theorem(proofs[0].equality, name, asked.out)
-        else:
-            _show(proofs, asked)
-    if steps is not None:
-        answer = proofs[0].equality
-        write_certificate(answer.certificate, answer.summary, steps)
-    return worst(map(status_of, proofs)) if written is None else written
+            return _written(proofs[0].equality, status, name, asked.out)
+        _show(proofs, asked)
+    return status
 
 
-def _rows(asked: Request, destinations: Sequence[Destination]) -> Sequence[Identity]:
+def _written(answer: Equality, status: Status, name: str, out: Output) -> Status:
+    """Write the theorem, or the certificate, of an answer of this status."""
+    if out.form == "rocq":
+        return write_theorem(answer, name, out)
+    write_certificate(answer.certificate, answer.summary, out.destination)
+    return status
+
+
+def _rows(asked: Request) -> Sequence[Identity]:
     """The rows to prove: all, the one of this name, an equation, or two attentions.
 
     Raises `SymattnError` for a name of none.
     """
-    from symattn.algebra.identities import IDENTITIES, identity
+    from symattn.algebra.identities import IDENTITIES, behind, identity
 
     name, other = asked.name, asked.other
     if name is None:
         return IDENTITIES
     if other is not None:
-        one, two = attentions((name, other), destinations)
+        one, two = attentions((name, other), [asked.out.destination])
         letters = _NUMBERLESS if reads_file(name) or reads_file(other) else ""
         return [_own(f"{name} = {other}", asked, lambda: (one, two), letters)]
     if _is_statement(name):
         return [_own(name, asked)]
+    if asked.step is not None:
+        return [behind(asked.step)]
     if is_attention(name) and name not in [row.name for row in IDENTITIES]:
-        raise SymattnError(f"{name} is one attention; give two, as in prove {name} causal")
+        raise SymattnError(
+            f"{name} is one attention; give two, as in prove {name} causal, or a step of it, as in "
+            f"prove {name}#output"
+        )
     return [identity(name)]
 
 
@@ -376,56 +381,36 @@ def _own(
     """
     from symattn.algebra.identities.identity import Identity
 
-    assumed: dict[str, Any] = {**asked.assumed}
-    for kind in _OF_A_LETTER:
-        mend = f"give one letter, as in --{kind} P"
-        assumed[kind] = tuple(_read(_LETTER, f"--{kind}", one, mend)[1] for one in assumed[kind])
-    assumed["shapes"] = _once("--shape", map(_shape, assumed["shapes"]))
-    assumed["sizes"] = _once("--size", map(_sized, assumed["sizes"]))
+    assumed: dict[str, Any] = {**asked.assumed, **_assumptions(asked.assumed["where"])}
+    assumed["shapes"] = (*once("--shape", map(_shape, assumed["shapes"])).items(),)
+    assumed["sizes"] = (*sizes_in(assumed["sizes"]).items(),)
     return Identity(
         "", "", statement, "", "", for_all=False, sides=sides, letters=letters, **assumed
     )
 
 
+def _assumptions(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The equations that are assumed, and the letters of which something is assumed in a word."""
+    found: dict[str, tuple[str, ...]] = dict.fromkeys(("where", *_SAID.values()), ())
+    for text in texts:
+        told = _OF_LETTERS.fullmatch(text)
+        field = "where" if told is None else _SAID[told[2]]
+        found[field] += (text,) if told is None else tuple(re.split(r"\s*,\s*", told[1]))
+    return found
+
+
 def _shape(text: str) -> tuple[str, GivenShape]:
     """``A=n,d_k``: a letter, its rows and its columns; ``c=scalar``."""
-    found = _read(_SHAPE, "--shape", text, "give rows and columns, as in A=n,d_k, or c=scalar")
+    found = matched(_SHAPE, "--shape", text, "give rows and columns, as in A=n,d_k, or c=scalar")
     if found[2]:
         return found[1], "scalar"
     rows, columns = (int(size) if size.isdigit() else size for size in found.group(3, 4))
     return found[1], (rows, columns)
 
 
-def _axes(text: str) -> tuple[str, tuple[str, ...]]:
-    """``q=b,h,n,d``: an argument, and how long its axes are."""
-    found = _read(_AXES, "--shape", text, "give the sizes of its axes, as in q=n,d_k")
-    return found[1], tuple(size.strip() for size in found[2].split(","))
-
-
-def _sized(text: str) -> tuple[str, int]:
-    """``n=4``."""
-    found = _read(_SIZED, "--size", text, "give a name and a whole number above 0, as in n=4")
-    return found[1], int(found[2])
-
-
-def _once(option: str, pairs: Iterable[tuple[str, Made]]) -> tuple[tuple[str, Made], ...]:
-    """The pairs; a name with two different values is refused."""
-    values: dict[str, Made] = {}
-    for name, value in pairs:
-        if values.setdefault(name, value) != value:
-            raise SymattnError(f"{option} {name}: is given two values; leave one out")
-    return tuple(values.items())
-
-
-def _read(pattern: re.Pattern[str], option: str, text: str, mend: str) -> re.Match[str]:
-    found = pattern.fullmatch(text)
-    if found is None:
-        raise ReadError(f"{option} {quote(text)}: {mend}")
-    return found
-
-
 def _show(proofs: list[Proof], asked: Request) -> None:
     from symattn.algebra.identities import reports
+    from symattn.documents.blocks import Worked
 
     out = asked.out
     if out.form == "json":
@@ -436,6 +421,9 @@ def _show(proofs: list[Proof], asked: Request) -> None:
         document = reports.proofs_document(proofs, out.brief)
     else:
         document = reports.proof_document(proofs[0], out.brief, _given(asked.numbers))
+    if (step := asked.step) is not None:
+        blocks = (Worked(f"{step.name}:", step.formula()), *document.blocks)
+        document = replace(document, title="", blocks=blocks, called=f"Why this step: {step.title}")
     out.put([replace(document, label=asked.label, room=asked.width)])
 
 
@@ -451,7 +439,7 @@ def _given(name: str | None) -> dict[str, object] | None:
     if name == "small":
         return {}
     try:
-        found = parse(bounded(name, 100_000, "--with").decode("utf-8"), name)
+        found = parse(bounded(name, 100_000, f"--with {quote(name)}").decode("utf-8"), name)
     except UnicodeDecodeError:
         raise ReadError(f"--with {quote(name)}: it is not UTF-8") from None
     given = found.get("given", found)

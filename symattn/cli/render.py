@@ -11,7 +11,7 @@ import click
 
 from symattn.cli import completing as completes
 from symattn.cli.help import Explained
-from symattn.cli.limits import asked_seconds, limit_options, runs, usual_budget
+from symattn.cli.limits import asked_seconds, each_timeout_option, runs, usual_budget
 from symattn.cli.progress import Progress
 from symattn.cli.screen import (
     complain,
@@ -33,10 +33,9 @@ _PAGES = (".md", ".markdown", ".qmd")
 
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
         "What is written": "--flavor --check --watch",
-        "Limits": "--timeout --isolated --allow-large",
+        "Limits": "--timeout",
     },
     examples={
         "symattn render page.md": "Fill in a page.",
@@ -59,15 +58,13 @@ _PAGES = (".md", ".markdown", ".qmd")
     "github in others where it is left out.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; fail if a page would change.")
-@click.option("--allow-large", is_flag=True, help="Fill the pages in however much work it takes.")
 @watch_option
-@limit_options
+@each_timeout_option
 def render(
     paths: tuple[str, ...],
     flavor: str,
     check: bool,
     watch: bool,
-    allow_large: bool,
 ) -> Status:
     """Fill in Markdown pages: derivations after their worksheets, and numbers in sentences.
 
@@ -82,12 +79,12 @@ def render(
         raise SymattnError("render: give --check or --watch, not both")
     if watch:
         check_watchable(paths)
-    allow_large = allow_large or asked_seconds() is not None
+    is_timed = asked_seconds() is not None
     with runs() as run:
         if not watch:
-            return _Filling(flavor, not check, allow_large, run).fill_all(paths)
+            return _Filling(flavor, not check, is_timed, run).fill_all(paths)
         kept = Remembered(run, lambda asked: [asked.path])
-        filling = _Filling(flavor, not check, allow_large, kept)
+        filling = _Filling(flavor, not check, is_timed, kept)
         return again(lambda: filling.fill_all(paths), lambda: _read(paths))
 
 
@@ -118,8 +115,8 @@ class _Asked:
 
     path: Path
     flavor: str
-    #: However much work it is.
-    allow_large: bool = False
+    #: Whether the process that fills it in is stopped when time is up.
+    is_timed: bool
 
 
 def _fill(asked: _Asked) -> tuple[str, str]:
@@ -131,7 +128,7 @@ def _fill(asked: _Asked) -> tuple[str, str]:
     if path.suffix.lower() not in _PAGES:
         raise ReadError(f"{path}: is not a Markdown page (.md, .markdown or .qmd)")
     before = read_text(path, str(path))
-    with usual_budget(asked.allow_large):
+    with usual_budget(is_timed=asked.is_timed):
         return before, fill_page(before, str(path), asked.flavor)
 
 
@@ -141,7 +138,7 @@ class _Filling:
 
     flavor: str
     writes: bool
-    allow_large: bool
+    is_timed: bool
     run: Run
     failed: dict[Path, Failure] = field(default_factory=dict)
 
@@ -185,7 +182,7 @@ class _Filling:
         """Whether the page changes; it is written if `writes`."""
         from symattn.writing import replace_text
 
-        filled = self.run(_fill, _Asked(path, self.flavor, self.allow_large), str(path))
+        filled = self.run(_fill, _Asked(path, self.flavor, self.is_timed), str(path))
         if isinstance(filled, Failure):
             return filled
         before, after = filled

@@ -13,6 +13,7 @@ from symattn.errors import SymattnError
 if TYPE_CHECKING:
     from symattn.attention.vocabulary import Notation
     from symattn.derivations import Derivation, Evaluation
+    from symattn.sheets.symbols import Spelling
 
 
 @dataclass(frozen=True)
@@ -23,47 +24,32 @@ class Request:
     out: Output
     views: tuple[str, ...]
     steps: tuple[str, ...] | None
-    worked: str | None
     head: int | None
-    picture: str
-    layout: str | None
-    stage: bool | None
     entries: tuple[str, ...]
     label: str
     width: float | None
     headings: int | None
-    notation: str | None
-    symbols: tuple[str, ...]
-    digits: int | None
-    exact: bool
-    errors: bool
+    notation: Spelling
+    #: Decimals, or ``exact``.
+    digits: int | str | None
+    #: The NumPy type of which the check is shown step by step.
+    errors: str | None
     cost: bool
     full: bool
     gradient: tuple[str, ...] | None
-    why: str | None
     equations: tuple[str, ...]
     symbolic: bool
-    dtype: str
-    tokens: int | None
-    d_k: int | None
-    #: How many there are, or how their matrices are arranged.
-    heads: int | str | None
+    #: Those of a small example.
+    sizes: Mapping[str, Any]
     batch: int | None
     chunks: int | list[int] | None
-    allow_large: bool
     #: The shapes of a program's arguments.
     shapes: Mapping[str, tuple[str, ...]]
 
     @property
-    def arranges(self) -> bool:
-        """Whether the matrices of heads are to be arranged in a way."""
-        return isinstance(self.heads, str)
-
-    @property
-    def sizes(self) -> dict[str, Any]:
-        """The sizes of an example that are given."""
-        sizes = {"tokens": self.tokens, "d_k": self.d_k, "heads": self.heads}
-        return {name: size for name, size in sizes.items() if isinstance(size, int)}
+    def dtype(self) -> str:
+        """The NumPy type that is checked."""
+        return self.errors or "float64"
 
     @property
     def shows_numbers(self) -> bool:
@@ -82,21 +68,14 @@ class Request:
 
     def spelled(self, usual: Notation) -> Notation:
         """A notation with what is asked for changed."""
-        from symattn.sheets.symbols import read_symbols
-
         asked = {
-            "digits": self.digits,
-            "layout": self.layout,
+            "digits": None if self.digits == "exact" else self.digits,
             "steps": self.steps,
-            "worked": self.worked,
             "head": self.head,
             "limit": 0 if self.full else None,
-            "page": {None: None, True: "stage", False: "sheet"}[self.stage],
-            "heads": self.heads if self.arranges else None,
         }
         changes = {name: value for name, value in asked.items() if value is not None}
-        changed = usual.but(exact=self.exact, **changes)
-        return changed.lettered(self.notation, read_symbols(self.symbols))
+        return self.notation.of(usual.but(exact=self.digits == "exact", **changes))
 
     def job(
         self,
@@ -115,11 +94,10 @@ class Request:
             None if self.symbolic else evaluation,
             notation,
             self.views,
-            errors=self.errors,
+            errors=self.errors is not None,
             cost=self.cost,
             flavor=self.out.flavor,
-            picture=self.picture,
-            layout=self.layout,
+            layout=self.notation.choices.get("layout"),
             headings=self.headings,
             label=self.label,
             width=self.width,

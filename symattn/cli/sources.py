@@ -15,6 +15,7 @@ from symattn.cli.attentions import (
     is_equations,
     is_file,
     is_program,
+    logits_in,
     on_top,
     variant_named,
     worksheet_at,
@@ -52,6 +53,11 @@ from symattn.attention.example import small_inputs
 
 spec, given = small_inputs(variant("{name}").spec{arguments})
 chunks = decode(spec, {chunks!r}, title={title!r}, **given)"""
+_OF_LOGITS = """\
+from symattn.attention.jacobian import softmax_jacobian
+
+derivation = softmax_jacobian()
+values = derivation.evaluate(scaled=[{row}])"""
 _OF_WORKSHEET = '''\
 from symattn.sheets.worksheet import worksheet_of
 
@@ -65,9 +71,8 @@ def jobs_of(request: Request) -> tuple[list[Job], InFile]:
     from symattn.attention.vocabulary import Notation
 
     source = request.source
-    if request.stage is not None and request.out.form != "html":
-        page = "stage" if request.stage else "sheet"
-        raise SymattnError(f"--{page}: is of the interactive page; use --format html")
+    if "page" in request.notation.choices and request.out.form != "html":
+        raise SymattnError("--notation page: is of the interactive page; use --format html")
     if request.chunks is not None:
         request.refuse("--gradient: applies to a whole pass; leave --chunks out", "gradient")
     if request.equations and (is_equations(source) or is_file(source)):
@@ -76,15 +81,15 @@ def jobs_of(request: Request) -> tuple[list[Job], InFile]:
         return _of_program(request, request.spelled(Notation())), nullcontext
     if request.shapes:
         raise SymattnError("--shape: is of a program; give a function, as mine.py:attention")
+    if logits := logits_in(source):
+        return [_of_logits(logits, request, request.spelled(Notation()))], nullcontext
     if is_equations(source):
         own, notation = equations_in(source), request.spelled(Notation())
         code = _OF_EQUATIONS.format(text=own.text, base="")
         return _of_equations(own, request, notation, code), nullcontext
     if is_file(source):
         if request.sizes:
-            raise SymattnError(
-                "--tokens, --d-k, --heads: apply to examples of variants, not to a file"
-            )
+            raise SymattnError("--size: is of examples of variants, not of a file")
         sheet = worksheet_at(source, [request.out.destination])
         return _of_worksheet(sheet, request), sheet.in_file
     request.refuse("--batch: chooses a calculation of a worksheet, not of a variant", "batch")
@@ -116,6 +121,21 @@ def _of_program(request: Request, notation: Notation) -> list[Job]:
     return [replace(job, notes=[*job.notes, lifted.note]) for job in jobs]
 
 
+def _of_logits(logits: list[str], request: Request, notation: Notation) -> Job:
+    """The Jacobian of the softmax for a row of logits, and how it vanishes as they grow."""
+    from symattn.attention.jacobian import growth_notes, read_row, softmax_jacobian
+
+    row = read_row(logits)
+    if request.gradient != () or request.sizes:
+        raise SymattnError(f"{request.source}: say --gradient all, by all the logits, and no size")
+    request.refuse("--chunks, --batch: are of worksheets and variants", "chunks", "batch")
+    derivation = softmax_jacobian()
+    evaluation = derivation.evaluate(scaled=[row], dtype=request.dtype)
+    code = _OF_LOGITS.format(row=logits)
+    notes = [] if request.symbolic else growth_notes(row)
+    return request.job(derivation, evaluation, notation, code, notes=notes)
+
+
 def _of_equations(
     spec: Equations, request: Request, notation: Notation, code: str, row: Variant | None = None
 ) -> list[Job]:
@@ -125,7 +145,7 @@ def _of_equations(
     )
     from symattn.attention.example import counted, small_numbers
 
-    sizes = request.sizes
+    sizes = {**request.sizes}
     counts = counted(spec, sizes.pop("heads", None))
     forward = spec.derivation(sizes={} if request.symbolic else counts)
     forward = forward if row is None else row.told_of(forward)

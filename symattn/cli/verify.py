@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symattn.cli import completing as completes
-from symattn.cli.attentions import map_option
+from symattn.cli.attentions import attention_meant, is_file, map_option, missing
 from symattn.cli.formats import Output, format_options
 from symattn.cli.help import Explained
 from symattn.cli.limits import seconds
 from symattn.cli.screen import complain, debug_asked
-from symattn.documents.job import check_flavor
 from symattn.doors import Failure
+from symattn.errors import SymattnError
 from symattn.status import Status
 
 if TYPE_CHECKING:
@@ -26,36 +26,29 @@ def _listed(context: click.Context, option: click.Parameter, value: str) -> tupl
 
 @click.command(
     cls=Explained,
-    meters=True,
     groups={
-        "What it should be": "--variant --attention --returns",
+        "What it should be": "--returns",
         "How it is called": "--map --library --skip",
         "Limits": "--timeout --memory",
-        "Where it goes": "--format --flavor --output",
+        "Where it goes": "--format --output",
     },
     examples={
         "symattn verify mine.py:attention": "A function of queries, keys and values.",
-        "symattn verify mine.py:attention --variant grouped-query": "A named variant.",
-        "symattn verify mine.py:attend --variant causal --map Q=left,K=right,V=values": "One whose "
+        "symattn verify mine.py:attention grouped-query": "A named variant.",
+        "symattn verify mine.py:attend causal --map Q=left,K=right,V=values": "One whose "
         "arguments have names of their own.",
-        "symattn verify mine.py:attend --attention sheet.toml --returns output,weights": "The "
+        "symattn verify mine.py:attend sheet.toml --returns output,weights": "The "
         "attention of a worksheet; two steps are returned.",
         'symattn verify package.layers:sdpa --library torch --skip "fully masked"': "A function of "
         "an installed package, on PyTorch's tensors.",
     },
 )
 @click.argument("target", metavar="MODULE.PY:FUNCTION", shell_complete=completes.files)
-@click.option(
-    "--variant",
-    metavar="NAME",
-    shell_complete=completes.variants,
-    help="The attention that it should be, as symattn variants lists them; scaled-dot-product "
-    "without it.",
-)
-@click.option(
-    "--attention",
-    metavar="FILE",
-    help="The attention that it should be, as a worksheet or a file of equations says it.",
+@click.argument(
+    "attention",
+    metavar="[ATTENTION]",
+    default="scaled-dot-product",
+    shell_complete=completes.subjects,
 )
 @map_option
 @click.option(
@@ -95,7 +88,8 @@ def _listed(context: click.Context, option: click.Parameter, value: str) -> tupl
 def verify(target: str, timeout: float, memory: int, out: Output, **asked: Any) -> Status:
     """Hold a function of your own against the derivation of an attention.
 
-    It is called with many inputs: other sizes, one token, rows without keys, large and tiny
+    ATTENTION is a variant, a worksheet or equations; scaled-dot-product if it is left out. The
+    function is called with many inputs: other sizes, one token, rows without keys, large and tiny
     numbers, batches, views, float32 and float16. A function of PyTorch or JAX is differentiated
     too, and its gradients are held against those of the derivation. The report names the first
     property that does not hold, the smallest input found that shows it, and the misconception that
@@ -109,8 +103,7 @@ def verify(target: str, timeout: float, memory: int, out: Output, **asked: Any) 
     from symattn.verifying.loading import Asked, Verified, verify_named
     from symattn.verifying.subject import Wanted
 
-    check_flavor(out.form, out.flavor)
-    spec, called = _attention(asked.pop("variant"), asked.pop("attention"))
+    spec, called = _attention(asked.pop("attention"))
     wanted = Wanted(spec, **asked, attention=called)
     debug = debug_asked()
     with within(Limits(timeout), ("symattn.verifying.loading",), debug) as run:
@@ -128,17 +121,11 @@ def verify(target: str, timeout: float, memory: int, out: Output, **asked: Any) 
     return found.status
 
 
-def _attention(variant: str | None, file: str | None) -> tuple[Meant, str]:
+def _attention(source: str) -> tuple[Meant, str]:
     """The attention that is meant, and what it is called."""
-    from symattn.attention.variants import variant as named
-    from symattn.errors import SymattnError
-    from symattn.verifying.own import meant
+    from symattn.attention.variants import NAMED
 
-    if variant is not None and file is not None:
-        raise SymattnError("verify: give --variant or --attention, not both")
-    if file is not None:
-        from symattn.sheets.worksheet import read_attention
-
-        return meant(read_attention(file)), f"the attention of {file}"
-    name = variant if variant is not None else "scaled-dot-product"
-    return meant(named(name).said), f"{name} attention"
+    if is_file(source) and (lost := missing(source)):
+        raise SymattnError(lost)
+    called = f"{source} attention" if source in NAMED else f"the attention of {source}"
+    return attention_meant(source), called

@@ -25,14 +25,11 @@ if TYPE_CHECKING:
     from symattn.notation.options import Notation
 
 PICTURES = ("heat", "lines", "falk", "steps")
-LAYOUTS = ("matrix", "falk")
 #: The flavors that are slides.
 _SLIDES = ("beamer", "overlays")
 
 #: How many em wide a line may be that is asked for.
 _LEAST_WIDTH, _MOST_WIDTH = 10, 100
-
-HEADS = ("side by side", "column")
 
 #: The deepest heading that can be asked for, and what a label is made of.
 MOST_HEADINGS, _LABEL = 6, re.compile(r"[A-Za-z0-9:._-]{1,100}")
@@ -55,7 +52,6 @@ class Job(Shown):
     """
 
     flavor: str | None = None
-    picture: str = "heat"
     #: The layout where it was asked for here; the notation may have one of its own.
     layout: str | None = None
     #: The level of the first heading, 0 for none, None for the format's own.
@@ -171,14 +167,13 @@ def document(
     steps: Sequence[str] = (),
     notation: Notation | None = None,
     flavor: str | None = None,
-    picture: str = "heat",
     notes: Sequence[str] = (),
 ) -> str | bytes:
     """A derivation, or its values, as a document in one of the formats of ``symattn derive``.
 
     `form` is a row of `FORMATS`; bytes for ``pdf`` and ``png``. `title` is that of the derivation
     where it is not said. `steps` are shown, and those between them put into their formulas; `notes`
-    stand at the end; `flavor` and `picture` are those of the command line.
+    stand at the end; `flavor` is one of the format's, as ``beamer`` of ``tex``.
     Raises `SymattnError` for what the format cannot show.
 
     >>> from symattn import Attention, document
@@ -192,8 +187,7 @@ def document(
 
     if not isinstance(form, str) or form not in FORMATS:
         raise NoSuchName(f"there is no format {quote(form)}{nearest(form, FORMATS)}")
-    for name, value in (("title", title), ("picture", picture)):
-        word(value, name)
+    word(title, "title")
     if flavor is not None:
         word(flavor, "flavor")
     views, steps, notes = words(views, "views"), words(steps, "steps"), words(notes, "notes")
@@ -211,7 +205,6 @@ def document(
         check=None if evaluation is None else evaluation.check(),
         notes=notes,
         flavor=flavor,
-        picture=picture,
     )
     return document_of(form, [job])
 
@@ -236,7 +229,7 @@ def check_format(form: str, jobs: Sequence[Job]) -> None:
         check_width(form, job.flavor)
     if row.derive is not None and not row.interactive and (job.entries or job.layout):
         what = "layout" if job.layout else "entry"
-        instead = "picture falk" if row.kind == "picture" else ", ".join(laid)
+        instead = "flavor falk" if row.kind == "picture" else ", ".join(laid)
         the = "the " if row.kind == "picture" else ""
         raise SymattnError(f"{what}: {form} cannot do that; use {the}{instead}")
     if job.layout == "falk" and (job.evaluation is None or "value" not in job.views):
@@ -405,7 +398,7 @@ def _picture(form: str, jobs: Sequence[Job]) -> str | bytes:
 
     job = jobs[0]
     step = job.only[0] if job.only else ""
-    drawing = picture(job.picture, job.derivation, job.evaluation, job.notation, step)
+    drawing = picture(job.flavor or PICTURES[0], job.derivation, job.evaluation, job.notation, step)
     match form:
         case "svg":
             return svg_document(drawing)
@@ -427,7 +420,8 @@ class Format:
     writer: str = ""
     derive: Callable[[str, Sequence[Job]], str | bytes] | None = None
     kind: Literal["page", "data", "picture", "program"] = "page"
-    #: The names of its flavors, rows of `FLAVORS` in its module, the usual one first.
+    #: The names of its flavors, the usual one first: rows of `FLAVORS` in its module, or what a
+    #: picture shows.
     flavors: tuple[str, ...] = ()
     #: The flavors in which equations have labels; "" of a format that has no flavors.
     labelled: tuple[str, ...] = ()
@@ -487,9 +481,9 @@ FORMATS: Mapping[str, Format] = {
         Format("json", derive=_json, kind="data"),
         Format("equations", derive=_equations, kind="data"),
         Format("html", "page.static", _html, interactive=True),
-        Format("svg", derive=_picture, kind="picture"),
-        Format("png", derive=_picture, kind="picture"),  # by matplotlib
-        Format("tikz", derive=_picture, kind="picture"),
+        Format("svg", derive=_picture, kind="picture", flavors=PICTURES),
+        Format("png", derive=_picture, kind="picture", flavors=PICTURES),  # by matplotlib
+        Format("tikz", derive=_picture, kind="picture", flavors=PICTURES),
         *(Format(name, derive=_code, kind="program") for name in PROGRAMS),
     )
 }

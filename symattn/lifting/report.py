@@ -61,9 +61,11 @@ def _blocks(found: Proven) -> Iterator[b.Block]:
     else:
         yield b.Paragraph(("Each entry of both has the same form in the letters of its inputs.",))
     if found.verdict == "equal at the sizes tried":
-        sizes = " ".join(f"--size {name}={size}" for name, size in found.sizes.items())
+        sizes = ",".join(f"{name}={size}" for name, size in found.sizes.items())
         yield b.Paragraph((f"These sizes were chosen here; {_of_others(found)}.",))
-        yield b.Paragraph(("To decide it at sizes of your own: ", b.Code(sizes)), "note")
+        yield b.Paragraph(
+            ("To decide it at sizes of your own: ", b.Code(f"--size {sizes}")), "note"
+        )
     if found.reason:
         yield b.Paragraph((found.reason,), "note")
     if found.is_partial:

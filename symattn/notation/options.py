@@ -276,9 +276,15 @@ Spelled = TypeVar("Spelled", bound=Notation)
 #: The choices that a page makes for one derivation, in words.
 DISPLAY = ("digits", "layout", "steps", "worked", "head", "heads")
 
+#: The choices that the option ``--notation`` makes in words; others have options of their own.
+SPELLED = (
+    *("layout", "worked", "heads", "page", "head_index"),
+    *("index_base", "transpose", "convention", "gradients", "rounding"),
+)
+
 
 def displayed(notation: Spelled, chosen: Mapping[str, str]) -> Spelled:
-    """The notation with the choices of `DISPLAY` that are made in words: steps of weights,output.
+    """The notation with choices that are made in words: steps of weights,output.
 
     Words of a choice may be joined by hyphens: side-by-side. Raises `SymattnError`.
     """
@@ -286,7 +292,7 @@ def displayed(notation: Spelled, chosen: Mapping[str, str]) -> Spelled:
     for name, words_ in chosen.items():
         text = word(words_, name)
         changes[name] = text
-        if name in ("digits", "head"):
+        if name in ("digits", "head", "index_base"):
             if not re.fullmatch(r"[0-9]{1,7}", text, re.ASCII):
                 raise SymattnError(f"{name}={text}: give a whole number")
             changes[name] = int(text)

@@ -1331,8 +1331,8 @@ def _run(*arguments: str) -> Any:
 
 def test_a_certificate_is_written_and_checked(tmp_path: Path) -> None:
     name = str(tmp_path / "shift.json")
-    assert _run("shift", "--certificate", name).return_value == 0
-    found = _run("--check", name)
+    assert _run("shift", "--format", "certificate", "-o", name).return_value == 0
+    found = _run(name)
     assert found.return_value == 0
     assert "softmax(S + c 1^T) = softmax(S)" in found.output
     assert "replayed: equal (for all sizes)" in found.output
@@ -1374,7 +1374,7 @@ def test_a_refused_certificate_says_which_step(tmp_path: Path) -> None:
     del _steps(one)[4]
     file = tmp_path / "one.json"
     file.write_text(json.dumps(one), encoding="utf-8")
-    found = _run("--check", str(file))
+    found = _run(str(file))
     assert found.return_value == 1
     assert re.search(r"refused: step \d+: ", found.output)
 
@@ -1383,17 +1383,17 @@ def test_a_refused_certificate_says_which_step(tmp_path: Path) -> None:
 def test_the_json_of_proofs_can_be_checked(tmp_path: Path) -> None:
     name = str(tmp_path / "proof.json")
     assert _run("sharpen", "--format", "json", "-o", name).return_value == 0
-    assert _run("--check", name).return_value == 0
+    assert _run(name).return_value == 0
 
 
 def unusable(text: str, folder: Path) -> str:
     """What is said of a file that holds this text and no certificate."""
     file = folder / "one.json"
     file.write_text(text, encoding="utf-8")
-    found = CliRunner().invoke(main, ["prove", "--check", str(file)])
+    found = CliRunner().invoke(main, ["prove", str(file)])
     assert found.exit_code == 2
     (line,) = found.stderr.splitlines()
-    assert line.startswith("symattn: --check ")
+    assert line.startswith(f"symattn: {file}: ")
     return line
 
 

@@ -170,7 +170,7 @@ def test_the_command_line(tmp_path: Path) -> None:
         ("prove", "shfit"),
         ("prove", "A = "),
         ("prove", "shift", "--all"),
-        ("prove", "shift", "--positive", "S"),
+        ("prove", "shift", "--where", "S positive"),
     ],
 )
 def test_wrong_calls_are_refused_in_one_line(words: tuple[str, ...]) -> None:

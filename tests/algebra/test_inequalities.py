@@ -106,12 +106,12 @@ def test_the_command_prints_the_steps() -> None:
 
 def test_a_certificate_is_written_and_checked(tmp_path: Path) -> None:
     file = tmp_path / "bounds.json"
-    run("prove", "0 <= softmax(S) <= 1", "--certificate", file, status=0)
-    printed = run("prove", "--check", file, status=0).output
+    run("prove", "0 <= softmax(S) <= 1", "--format", "certificate", "-o", file, status=0)
+    printed = run("prove", file, status=0).output
     assert "0 ≤ softmax(S)" in printed
     assert "replayed: proven (for all sizes)" in printed
     file.write_text(file.read_text("utf-8").replace("ZeroMatrix", "OneMatrix"), "utf-8")
-    assert "refused" in run("prove", "--check", file, status=1).output
+    assert "refused" in run("prove", file, status=1).output
 
 
 def test_every_rule_can_refuse() -> None:

@@ -7,6 +7,7 @@ import inspect
 import math
 import operator
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -325,9 +326,13 @@ def test_where_no_small_numbers_are_found_it_is_said() -> None:
 
 #: Statements, how they are asked, and what both sides are in NumPy.
 PUT_IN: tuple[tuple[str, str, Any], ...] = (
-    ("softmax(P S) = P softmax(S)", "--permuting P", lambda P, S: oracle.softmax(P @ S)),
-    ("ln(exp(A) ∘ B) = A + ln(B)", "--positive B", lambda A, B: A + np.log(B)),
-    ("x^T R^T R x = x^T x", "--orthogonal R", lambda x, **_: x.T @ x),
+    (
+        "softmax(P S) = P softmax(S)",
+        "--where 'P a permutation'",
+        lambda P, S: oracle.softmax(P @ S),
+    ),
+    ("ln(exp(A) ∘ B) = A + ln(B)", "--where 'B positive'", lambda A, B: A + np.log(B)),
+    ("x^T R^T R x = x^T x", "--where 'R orthogonal'", lambda x, **_: x.T @ x),
     ("c (A + B) = c A + c B", "--shape c=scalar", lambda c, A, B: c * (A + B)),
     ("A B = B A", "--where B=2*A --shape A=n,n", lambda A, B: 2 * A @ A),
     ("c A = 2 A", "--where c=2 --shape c=scalar", lambda A: 2 * A),
@@ -353,7 +358,7 @@ def _numbers(text: str) -> Any:
 def test_small_numbers_satisfy_all_and_give_what_numpy_gives(
     text: str, words: str, side: Any
 ) -> None:
-    status, out = run("prove", text, *words.split(), "--with", "small")
+    status, out = run("prove", text, *shlex.split(words), "--with", "small")
     assert status == 0, out
     (listed,) = re.findall("With numbers put in: (.*)", out)
     letters = re.findall(r"(\w+) = (\[\[.*?\]\]|[-−\d]+)", listed)
@@ -373,8 +378,13 @@ def test_small_numbers_satisfy_all_and_give_what_numpy_gives(
         ("A + A = 2 A", "", "A = [[1, 2], [2]]", "rows differ in length"),
         ("A + A = 2 A", "", "A = [", "n.toml"),
         ("B = 2 A", "--where B=2*A", "A = [[1]]\nB = [[1]]", "does not hold"),
-        ("abs(A) = A", "--positive A", "A = [[1, 0]]", "A > 0 does not hold"),
-        ("P^T P = I", "--permuting P", "P = [[1, 1], [0, 1]]", "that P is a permutation"),
+        ("abs(A) = A", "--where 'A positive'", "A = [[1, 0]]", "A > 0 does not hold"),
+        (
+            "P^T P = I",
+            "--where 'P a permutation'",
+            "P = [[1, 1], [0, 1]]",
+            "that P is a permutation",
+        ),
         ("A + B = B + A", "", "A = [[1, 2]]\nB = [[1]]", "B: m is 2, but here it is 1"),
         ("A + A = 2 A", "", f"A = [{[1] * 65}]", "more than 64 numbers"),
         ("A + A = 2 A", "", 'A = [["?"]]', "is left blank"),
@@ -386,16 +396,16 @@ def test_numbers_that_break_what_is_assumed_are_refused(
 ) -> None:
     file = tmp_path / "n.toml"
     file.write_text(f"{numbers}\n", encoding="utf-8")
-    status, out = run("prove", text, *words.split(), "--with", str(file))
+    status, out = run("prove", text, *shlex.split(words), "--with", str(file))
     assert (status, out.count("\n")) == (2, 1)
     assert told in out
 
 
 def test_the_identity_behind_a_step() -> None:
-    status, out = run("derive", "causal", "--why", "masked")
+    status, out = run("prove", "causal#masked")
     assert status == 0
     assert "mask-deletes" in out
-    status, out = run("derive", "causal", "--why", "nothing")
+    status, out = run("prove", "causal#nothing")
     assert status == 2
     for row in IDENTITIES:
         assert row.holds or not row.behind

@@ -308,14 +308,12 @@ def run(*args: str, text: str | None = None, status: int = 0) -> str:
 def test_chunks_can_be_told_on_the_command_line() -> None:
     text = run(str(EXAMPLE), "--chunks", "2,1,1", "--view", "value", "--steps", "K_cached")
     assert re.findall("token[^\n]*", text) == ['token 3 of 4: "sat"', 'token 4 of 4: "down"']
-    text = run(
-        "llama", "--tokens", "3", "--d-k", "2", "--chunks", "1", "--steps", "output", status=2
-    )
+    text = run("llama", "--size", "tokens=3,d_k=2", "--chunks", "1", "--steps", "output", status=2)
     assert 'no step is called "output"' in text
-    text = run("llama", "--tokens", "3", "--d-k", "2", "--chunks", "2", "--steps", "projected")
+    text = run("llama", "--size", "tokens=3,d_k=2", "--chunks", "2", "--steps", "projected")
     assert text.count("[projected]  (") == 2
     assert "token 3 of 3" in run("causal", "--chunks", "1", "--symbolic")
-    assert run("cached-window", "--tokens", "4", "--chunks", "1").count(", token ") == 4
+    assert run("cached-window", "--size", "tokens=4", "--chunks", "1").count(", token ") == 4
 
 
 def test_past_tokens_name_cached_keys() -> None:

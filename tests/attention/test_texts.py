@@ -81,7 +81,10 @@ def test_a_function_is_held_against_it() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [("mamba-2", "mamba-2-dual"), ("retention", "retention-recurrent", "--positive", "gamma")],
+    [
+        ("mamba-2", "mamba-2-dual"),
+        ("retention", "retention-recurrent", "--where", "gamma positive"),
+    ],
 )
 def test_the_recurrent_form_is_the_parallel_one(words: tuple[str, ...]) -> None:
     shown = run("prove", *words, status=0).stdout
@@ -92,6 +95,6 @@ def test_the_command_line_takes_the_name() -> None:
     written = run("derive", "deltanet", "--format", "equations", status=0).stdout
     assert "K[t]^T (V[t] - K[t] S[t-1])" in written
     assert "talking-heads" in run("variants", status=0).stdout
-    shown = run("derive", "gated", "--heads", "3", "--view", "formula", status=0).stdout
+    shown = run("derive", "gated", "--size", "heads=3", "--view", "formula", status=0).stdout
     assert shown.startswith("Gated attention") and "n_h = 3" in shown
-    assert_refused(run("derive", "deltanet", "--heads", "3"), "no heads")
+    assert_refused(run("derive", "deltanet", "--size", "heads=3"), "no heads")

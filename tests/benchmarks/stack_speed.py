@@ -48,7 +48,7 @@ def marked(folder: Path, words: list[str]) -> tuple[float, float, list[int]]:
     More seconds of processors than there are cannot be, and would be a fault of this measurement.
     """
     start, before, held = time.monotonic(), spent(), list[int]()
-    command = ["mark", "answers.csv", "--exercise", "exercise.toml", "-o", "marks", *words]
+    command = ["mark", "exercise.toml", "answers.csv", "-o", "marks", *words]
     with subprocess.Popen([sys.executable, "-m", "symattn", *command], cwd=folder) as running:
         while running.poll() is None:
             held.append(memory_of(running.pid))

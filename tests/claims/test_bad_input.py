@@ -350,7 +350,7 @@ def test_output_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_overflow_is_said_and_is_no_wrong_number(tmp_path: Path) -> None:
     sheet = only(Q="[[300, 300]]", K="[[300, 300], [1, 1]]", V=EYE)
-    result = derive(tmp_path, "--dtype", "float16", text=sheet)
+    result = derive(tmp_path, "--errors", "float16", text=sheet)
     assert result.exit_code == 4
     assert result.stderr == ""
     assert "overflows float16" in result.stdout
@@ -429,8 +429,7 @@ def test_a_file_of_another_kind_is_called_what_it_is(
     [
         ("chek", 'no command is called "chek"; did you mean "check"?'),
         ("derive causal --digits x", "'x' is not a whole number"),
-        ("jacobian -1,2", "put -- before an argument that begins with -"),
-        ("jacobian x", "logits: 1 number; give 2 to 64"),
+        ("ladder -1,2", "put -- before an argument that begins with -"),
         ("prove nope", "softmax-of-logs, sharpen, …"),
     ],
 )

@@ -152,7 +152,7 @@ def _blocks(block: Any) -> list[Any]:
 
 def test_fractions_are_given_and_worked_exactly() -> None:
     """A sheet that gave ln 9 as 2.197 could not ask for 9/14."""
-    words = ("causal", "--style", "fractions", "--d-k", "4")
+    words = ("causal", "--style", "fractions", "--size", "d_k=4")
     sheet, key = command(*words), command(*words, "--key")
     given = sheet.partition("1. Scores")[0]
     assert "ln(9)" in given
@@ -187,7 +187,7 @@ def test_a_class_gets_a_sheet_and_a_key_each(here: Path) -> None:
     again = run(
         "exercise", "causal", "--count", "2", "--seed", "5", "-o", "class", "--format", "toml"
     )
-    assert again.exit_code == 2 and "is there already; --force replaces it" in again.stderr
+    assert again.exit_code == 2 and "is there already; remove it" in again.stderr
 
 
 def test_a_roster_gives_each_student_a_seed_of_the_name_alone(here: Path) -> None:

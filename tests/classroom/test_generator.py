@@ -270,9 +270,9 @@ def test_a_sheet_of_columns_is_turned_as_its_notation_is() -> None:
     ("name", "style", "d_k", "tokens", "told"),
     [
         ("causal", "integers", 2, 3, "needs a square d_k, since √2 is not whole; the nearest is"),
-        ("causal", "fractions", 3, 3, "the nearest is --d-k 4, or --given scaled,V"),
-        ("sigmoid", "integers", 8, 3, "the nearest is --d-k 9"),
-        ("scaled-dot-product", "integers", 4, 6, "try --ties, fewer --tokens or --style decimals"),
+        ("causal", "fractions", 3, 3, "the nearest is --size d_k=4, or --given scaled,V"),
+        ("sigmoid", "integers", 8, 3, "the nearest is --size d_k=9"),
+        ("scaled-dot-product", "integers", 4, 6, "try --ties, fewer tokens or --style decimals"),
     ],
 )
 def test_what_a_style_cannot_do_is_refused_with_what_can(

@@ -380,7 +380,7 @@ def test_a_scheduler_that_is_gone_is_a_line_and_running_again_finishes(
                 yield portion
             assert not [*pool([[Asked(exercise().text, 3, 0, False, ("9",) * 24, ".")]])]
 
-        with pytest.raises(SymattnError, match=r"--dask tcp://.* the scheduler is gone; what was"):
+        with pytest.raises(SymattnError, match=r"--workers tcp://.* the scheduler is gone;"):
             marked(file, killing)
     assert marked(file) == alone
 

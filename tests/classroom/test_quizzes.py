@@ -309,7 +309,7 @@ def test_the_command_writes_quizzes_and_says_what_they_cannot() -> None:
     assert result.exit_code == 0 and result.stdout.count("<question ") == 2
     assert "without following mistakes through" in result.stderr
     assert run(*["exercise", "causal", "--format", "qti", "--key"]).exit_code == 2
-    refused = run(*["exercise", "causal", "--format", "qti", "--flavor", "3.0"])
+    refused = run(*["exercise", "causal", "--format", "qti:3.0"])
     assert refused.exit_code == 2 and "2.2" in refused.stderr
     assert {"moodle": (), "qti": (*qti.FLAVORS,)} == commands._QUIZZES
 
@@ -317,7 +317,7 @@ def test_the_command_writes_quizzes_and_says_what_they_cannot() -> None:
 @pytest.mark.parametrize("flavor", qti.FLAVORS)
 def test_the_command_writes_the_version_that_is_asked_for(flavor: str, tmp_path: Path) -> None:
     out = str(tmp_path / "quiz.zip")
-    words = ["exercise", "causal", "--format", "qti", "--flavor", flavor, "-o", out]
+    words = ["exercise", "causal", "--format", f"qti:{flavor}", "-o", out]
     assert run(*words).exit_code == 0
     parts = zipfile.ZipFile(out)
     version = flavor.replace(".", "p")

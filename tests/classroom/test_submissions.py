@@ -52,7 +52,7 @@ def lying(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 def handout(folder: Path, form: str) -> Path:
     file = folder / f"sheet.{form}"
-    options = "--tokens 3 --d-k 2 --seed 7 --blank scores,weights,output"
+    options = "--size tokens=3,d_k=2 --seed 7 --blank scores,weights,output"
     run("exercise", "causal", *options.split(), "--format", form, "-o", str(file))
     return file
 

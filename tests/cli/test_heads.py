@@ -13,7 +13,7 @@ CAUSAL = str(ROOT / "examples" / "causal.toml")
 
 @pytest.mark.parametrize("picture", ["lines", "heat", "falk"])
 def test_a_picture_shows_the_head_that_is_asked_for(picture: str) -> None:
-    words = ["derive", TWO, "--format", "svg", "--picture", picture]
+    words = ["derive", TWO, "--format", f"svg:{picture}"]
     both, one, other = (
         run(*words, *more).output for more in ([], ["--head", "1"], ["--head", "2"])
     )
@@ -28,13 +28,13 @@ def test_a_picture_shows_the_head_that_is_asked_for(picture: str) -> None:
         ([CAUSAL, "--head", "1", "--format", "svg"], "head 1: this attention has no heads"),
         ([TWO, "--head", "3", "--format", "svg"], "head 3: heads are 1 to 2"),
         (
-            [TWO, "--head", "2", "--format", "svg", "--picture", "steps"],
+            [TWO, "--head", "2", "--format", "svg:steps"],
             "head 2: the graph of steps is the same for every head; leave it out",
         ),
-        (["causal", "--heads", "side by side"], "--heads: this attention has no heads"),
+        (["causal", "--notation", "heads=side-by-side"], "heads side-by-side: this attention has"),
         (
-            ["multi-head", "--symbolic", "--heads", "column"],
-            "--heads: arranges matrices of numbers",
+            ["multi-head", "--symbolic", "--notation", "heads=column"],
+            "heads column: arranges matrices of numbers",
         ),
     ],
 )

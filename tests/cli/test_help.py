@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -40,13 +41,61 @@ def test_every_option_stands_in_one_group(name: str) -> None:
     grouped = [option for names in command(name).groups.values() for option in names]
     assert len(grouped) == len({*grouped}) and {*grouped} <= options(name)
     rest = options(name) - {*grouped}
-    assert not grouped or rest <= {"--allow-large", "--timeout", "--help-all"}, (
+    assert not grouped or rest <= {"--timeout", "--help-all"}, (
         f"{rest}: which group of {name} are they in?"
     )
     every = "--help-all" if command(name).common else "--help"
     shown = run(name, every).stdout
     for option in (*options(name), "--help"):
         assert len(re.findall(rf"^  (?:-\w, )?{option}(?= |$)", shown, re.MULTILINE)) == 1, option
+
+
+#: How many commands there may be, how many options these may have together, and how many of them
+#: there may be to learn: what means the same at several commands counts once.
+MOST = {"commands": 12, "options": 92, "options to learn": 75}
+
+#: What means the same at every command that has it.
+SHARED = {"--format", "--output", "--timeout", "--watch", "--size", "--width", "--map"}
+
+
+def surface(commands: Mapping[str, click.Command]) -> dict[str, int]:
+    """How much there is of what `MOST` limits."""
+    each = [
+        max(option.opts, key=len)
+        for one in commands.values()
+        for option in one.params
+        if isinstance(option, click.Option)
+    ]
+    own = [option for option in each if option not in SHARED]
+    learnt = len(own) + len({*each} & SHARED)
+    return {"commands": len(commands), "options": len(each), "options to learn": learnt}
+
+
+def too_much(commands: Mapping[str, click.Command]) -> list[str]:
+    """What there is more of than `MOST` allows."""
+    return [name for name, found in surface(commands).items() if found > MOST[name]]
+
+
+def test_there_are_few_commands_and_options() -> None:
+    commands: dict[str, click.Command] = {name: command(name) for name in COMMANDS}
+    assert too_much(commands) == [], "what is added takes the place of something"
+    ladder = commands["ladder"]
+
+    def with_more(count: int) -> dict[str, click.Command]:
+        """The commands, one of which has so many options more."""
+        more = (click.Option([f"--new-{number}"]) for number in range(count))
+        return {**commands, "ladder": click.Command("ladder", params=[*ladder.params, *more])}
+
+    room = MOST["options to learn"] - surface(commands)["options to learn"]
+    assert "options to learn" not in too_much(with_more(room))
+    assert too_much(with_more(room + 1)) == ["options", "options to learn"]
+    assert too_much({**commands, "another": click.Command("another")}) == ["commands"]
+
+
+def test_what_each_command_does_is_a_line_of_its_own() -> None:
+    lines = [line for commands in SECTIONS.values() for line in commands.values()]
+    assert len({*lines}) == len(lines) == len(COMMANDS)
+    assert all(len(line) <= 60 for line in lines)
 
 
 def test_common_options_fit_a_screen_and_all_are_a_call_away() -> None:
@@ -65,7 +114,7 @@ def test_common_options_fit_a_screen_and_all_are_a_call_away() -> None:
 OWN = {"page.md", "mine.py:attention", "mine.py:attend", "package.layers:sdpa", "mine.toml"}
 
 #: The commands whose examples need nothing but those before them.
-FROM_NOTHING = ("derive", "check", "mark")
+FROM_NOTHING = ("derive", "check", "mark", "prove")
 
 RUN = [
     words

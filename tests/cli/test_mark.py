@@ -30,8 +30,8 @@ def choices(option: str) -> set[str]:
 
 def test_what_may_be_chosen_is_what_there_is() -> None:
     assert choices("gradebook") == {*gradebook.FLAVORS, "moodle-worksheet"} - {"plain"}
-    assert choices("feedback") == {*marks.FORMS}
-    assert choices("reveal") == {*feedback.REVEALS}
+    told = [f":{reveal}" for reveal in feedback.REVEALS]
+    assert choices("feedback") == {f"{form}{one}" for form in marks.FORMS for one in ("", *told)}
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def folder(tmp_path: Path) -> Path:
 
 def marked(folder: Path, *more: object, status: int = 0) -> Result:
     """The class, marked by one process into a folder of its own."""
-    words = ("--exercise", folder / "exercise.toml", "-o", folder / "marks", "--processes", 1)
-    return run("mark", folder / "class.csv", *words, *more, status=status)
+    words = (folder / "exercise.toml", folder / "class.csv", "-o", folder / "marks")
+    return run("mark", *words, "--workers", 1, *more, status=status)
 
 
 def test_a_name_with_extra_time_that_nobody_has_is_a_line(folder: Path) -> None:
@@ -110,8 +110,8 @@ def test_a_full_disk_is_a_line_and_nothing_is_lost(
     more = put(folder / "more.csv", whole.read_text("utf-8") + "Cy,1,2\nDi,3\n")
     marked(folder)
     before = kept_in(folder / "marks")
-    words = ["--exercise", folder / "exercise.toml", "-o", folder / "marks", "--processes", "1"]
-    full = python("-c", _FULL, when, str(most), "mark", *map(str, (more, *words)))
+    words = ["mark", folder / "exercise.toml", more, "--workers", "1", "-o"]
+    full = python("-c", _FULL, when, str(most), *map(str, (*words, folder / "marks")))
     assert (full.returncode, full.stdout, full.stderr.count("\n")) == (2, "", 1)
     assert told in full.stderr
     after = kept_in(folder / "marks")
@@ -119,9 +119,9 @@ def test_a_full_disk_is_a_line_and_nothing_is_lost(
     assert [name for name in before if after[name] != before[name]] == (
         ["gradebook.csv"] if most == 1000 else []
     )
-    run("mark", more, *words, status=0)
+    run(*words, folder / "marks", status=0)
     again = kept_in(folder / "marks")
-    run("mark", more, *words[:3], folder / "other", *words[4:], status=0)
+    run(*words, folder / "other", status=0)
     assert again == kept_in(folder / "other") != before
 
 
@@ -137,8 +137,8 @@ def test_a_full_folder_for_temporary_files_is_a_line(folder: Path) -> None:
     head, ada, _ = file.read_text("utf-8").splitlines()
     name = "Ada of a long name " * 4
     put(file, "\n".join([head, *(ada.replace("Ada", f"{name}{k}") for k in range(6000))]))
-    words = ["mark", file, "--exercise", folder / "exercise.toml", "-o", folder / "marks"]
-    full = python("-c", _FULL, "begun", "200000", *map(str, words), "--processes", "1")
+    words = ["mark", folder / "exercise.toml", file, "-o", folder / "marks"]
+    full = python("-c", _FULL, "begun", "200000", *map(str, words), "--workers", "1")
     assert (full.returncode, full.stdout) == (2, "")
     assert full.stderr == (
         "symattn: what is read, in the folder for temporary files, cannot be kept: the disk is "
@@ -173,7 +173,7 @@ def test_a_preview_searches_for_no_slips(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(judge._Found, "_explained", searched)
     file = put(tmp_path / "exercise.toml", exercise().text)
-    said = run("mark", "--exercise", file, "--preview", status=0).stdout
+    said = run("mark", file, status=0).stdout
     assert "the least of 1" in said and "the key" in said
 
 
@@ -206,8 +206,8 @@ def moodle(folder: Path, heads: str = HEADS, rows: tuple[str, ...] = ROWS) -> li
         put(place / "a.csv", "\n".join(lines))
     put(folder / "scheme.toml", "total = 18")
     return [
-        *("mark", str(folder / "in"), "--exercise", str(folder / "exercise.toml")),
-        *("--scheme", str(folder / "scheme.toml"), "--processes", "1", "--no-explain"),
+        *("mark", str(folder / "exercise.toml"), str(folder / "in")),
+        *("--scheme", str(folder / "scheme.toml"), "--workers", "1", "--no-explain"),
         *("--gradebook", "moodle-worksheet", "-o", str(folder / "marks")),
     ]
 

@@ -118,9 +118,10 @@ def test_no_file_is_replaced_unasked(tmp_path: Path) -> None:
     for words in (["new", "-o", str(file)], ["examples", "causal", "-o", str(file)]):
         refused = run(*words)
         assert refused.exit_code == 2 and refused.stderr.count("\n") == 1
-        assert "is there already; --force replaces it" in refused.stderr
+        assert "is there already; remove it" in refused.stderr
         assert file.read_text("utf-8") == "mine"
-    assert run("new", "-o", str(file), "--force").exit_code == 0
+    file.unlink()
+    assert run("new", "-o", str(file)).exit_code == 0
     assert worksheet_of(file.read_text("utf-8")).title == "Scaled-dot-product attention"
 
 
@@ -153,7 +154,7 @@ def test_the_index_is_that_of_the_files() -> None:
 
 
 def test_examples_are_copied_as_they_are(tmp_path: Path) -> None:
-    assert run("examples", "--all", "-o", str(tmp_path)).exit_code == 0
+    assert run("examples", "-o", str(tmp_path)).exit_code == 0
     for example in all_examples():
         copied = (tmp_path / example.name).read_text("utf-8")
         assert copied == (examples_folder() / example.name).read_text("utf-8")

@@ -147,9 +147,9 @@ def test_data_have_the_report() -> None:
 @pytest.mark.parametrize(
     ("words", "status"),
     [
-        ("mine.py:attention --variant causal", 1),
-        ("mine.py:causal --attention alone.toml", 0),
-        ("mine.py:causal --attention heads.toml", 1),
+        ("mine.py:attention causal", 1),
+        ("mine.py:causal alone.toml", 0),
+        ("mine.py:causal heads.toml", 1),
         ("mine.py:strange --map Q=left,K=right --map V=payload --library numpy", 0),
         ("mine.py:single", 4),
     ],
@@ -163,8 +163,8 @@ def test_options(words: str, status: int) -> None:
     ("words", "said"),
     [
         ("mine.py:attend", 'mine.py: has no "attend"'),
-        ("mine.py:attention --attention empty.toml", "empty.toml: attention: nothing is said; add"),
-        ("mine.py:attention --attention misspelt.toml", 'misspelt.toml:2: "maks" in [attention]'),
+        ("mine.py:attention empty.toml", "empty.toml: attention: nothing is said; add"),
+        ("mine.py:attention misspelt.toml", 'misspelt.toml:2: "maks" in [attention]'),
         ("mine.py", "name a file and a function in it"),
         ("absent.py:attention", "absent.py: there is no such file"),
         ("broken.py:attention", "broken.py: cannot be imported: SyntaxError"),
@@ -174,8 +174,8 @@ def test_options(words: str, status: int) -> None:
         ("mine.py:attention --map Q", "write MATRIX=ARGUMENT"),
         ("mine.py:attention --map Q=q,Q=k", "Q is given twice"),
         ("mine.py:attention --map Q=x", 'no argument "x"'),
-        ("mine.py:attention --variant casual", "did you mean"),
-        ("mine.py:attention --variant causal --attention sheet.toml", "not both"),
+        ("mine.py:attention casual", "did you mean"),
+        ("mine.py:attention causal sheet.toml", "unexpected extra argument"),
         ("mine.py:attention --skip large", "no property is called"),
     ],
 )
@@ -205,7 +205,7 @@ def test_a_function_that_takes_too_long_is_not_settled() -> None:
 def test_help_says_that_it_is_no_sandbox_and_has_examples() -> None:
     printed = run("--help").output
     assert "That is no security sandbox" in " ".join(printed.split())
-    assert "symattn verify mine.py:attention --variant grouped-query" in printed
+    assert "symattn verify mine.py:attention grouped-query" in printed
 
 
 def test_a_function_of_a_module_and_a_part_of_one_are_found() -> None:

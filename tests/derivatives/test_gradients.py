@@ -291,7 +291,10 @@ def test_claims_about_gradients_are_marked() -> None:
         (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndX=[[1]]", "dX: no step is"),
         (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndO=[[1,2]]", "d_output: is 1 × 2"),
         (["derive", "-"], "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]\ndO=[[1]]\ndA=[[1]]", "dA: dO is"),
-        (["jacobian", "1"], None, "logits: 1 number;"),
+        (["derive", "softmax(2, -inf)", "--gradient", "all"], None, "logits: a key at −∞"),
+        (["derive", "softmax(2, 1)"], None, "say --gradient all, by all the logits"),
+        (["derive", "softmax(2, 1)", "--gradient", "Q"], None, "say --gradient all, by all the"),
+        (["derive", "softmax(2, x)", "--gradient", "all"], None, "write softmax(S), softmax(S,"),
     ],
 )
 def test_one_line_for_what_cannot_be_used(

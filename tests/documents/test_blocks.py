@@ -193,7 +193,7 @@ def test_text_is_ascii_where_it_has_to_be() -> None:
 
 def test_every_flavor_can_be_asked_for() -> None:
     for name, row in FORMATS.items():
-        for flavor in row.flavors if name != "pdf" else ():
+        for flavor in row.flavors if row.writer and name != "pdf" else ():
             assert "2 wrong" in str(written(name, [EVERYTHING], flavor)), (name, flavor)
 
 

@@ -89,7 +89,9 @@ def test_a_notebook_of_chunks_runs_and_shows_the_digits(tmp_path: Path) -> None:
 
 
 def test_a_notebook_of_formulas_in_chunks_runs() -> None:
-    book = written("llama", "--chunks", "2", "--symbolic", "--view", "formula", "--tokens", "3")
+    book = written(
+        "llama", "--chunks", "2", "--symbolic", "--view", "formula", "--size", "tokens=3"
+    )
     room: dict[str, Any] = {}
     made: list[str] = []
     for cell in book.cells:
@@ -143,7 +145,7 @@ def test_the_magic_shows_a_worksheet(shell: Any) -> None:
 
 
 def test_the_magic_lays_products_out_and_boxes_entries(shell: Any) -> None:
-    told = "--steps V,output,weights --layout falk --entry weights[2,1]"
+    told = "--steps V,output,weights --notation layout=falk --entry weights[2,1]"
     page = shell.run_cell_magic("symattn", told, CAUSAL.read_text("utf-8"))
     assert "a_21 =" in page.words and "a_22" not in page.words
     assert "┼" in page.words  # Falk's scheme of the output
@@ -170,7 +172,11 @@ def test_the_magic_marks_claims(shell: Any) -> None:
             "--head: is for a derivation",
         ),
         ("--digits 'x", "x", "quotation"),
-        ("--layout flak", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "choose one of matrix, falk"),
+        (
+            "--notation layout=flak",
+            "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]",
+            "choose one of matrix, falk",
+        ),
         ("--entry weights[9,9]", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "no row 9: rows are 1 to 1"),
         ("--entry first --view formula", "[given]\nQ=[[1]]\nK=[[1]]\nV=[[1]]", "entry: appears"),
     ],

@@ -25,7 +25,7 @@ def test_quotes_are_kept(
     flavor: str, engine: str, typeset: Typeset, tool: Tool, tmp_path: Path
 ) -> None:
     sheet = put(tmp_path / "sheet.toml", SHEET)
-    command = f"derive {sheet} --steps scores --format tex --flavor {flavor}"
+    command = f"derive {sheet} --steps scores --format tex:{flavor}"
     assert typeset(engine, run(*command.split(), status=0).stdout, tmp_path) == []
     told = words_of(tool, tmp_path)
     assert "What “it” looks at" in told

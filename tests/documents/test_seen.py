@@ -370,7 +370,7 @@ _BOOKS = tuple(
 def derived(name: str, folder: Path, form: str, *told: str) -> str:
     """What ``symattn derive`` writes of a worksheet."""
     (folder / f"{name}.toml").write_text(SHEETS[name], "utf-8")
-    exact = ["--exact"] if notation_of(name).exact else []
+    exact = ["--digits", "exact"] if notation_of(name).exact else []
     words = ["derive", str(folder / f"{name}.toml"), "--format", form, *exact, *told]
     ran = run(*words, status=0)
     return ran.stdout

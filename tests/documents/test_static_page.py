@@ -32,7 +32,7 @@ PAGES = {
     "prove shift": "shift: adding the same number to all scores of a query changes nothing",
     "prove causal mistral": "causal = mistral",
     "check sheet.toml": "Numbers, checked",
-    "derive causal --why weights": "Why this step: attention weights",
+    "prove causal#weights": "Why this step: attention weights",
 }
 
 

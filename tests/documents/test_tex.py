@@ -197,7 +197,7 @@ def test_each_step_can_be_referred_to(typeset: Typeset, tmp_path: Path) -> None:
 
 def test_a_fragment_has_the_labels_and_headings_asked_for(typeset: Typeset, tmp_path: Path) -> None:
     path = str(EXAMPLES[0].parent / "causal.toml")
-    arguments = ["derive", path, "--format", "tex", "--flavor", "fragment", "--label", "eq:mine"]
+    arguments = ["derive", path, "--format", "tex:fragment", "--label", "eq:mine"]
     plain, headed = (run(*arguments, *more).stdout for more in ([], ["--headings", "2"]))
     assert plain.startswith("% Needs \\usepackage{amsmath")
     assert r"section*{" not in plain
@@ -326,7 +326,7 @@ def test_pages_are_as_few_as_promised(
     chosen = [f"--{option}={value}" for option, value in sized.items()]
     for flavor, most in (("article", pages), ("beamer", slides)):
         path = tmp_path / f"{flavor}.pdf"
-        args = ["derive", name, *chosen, "--format", "pdf", "--flavor", flavor, "-o", str(path)]
+        args = ["derive", name, *chosen, "--format", f"pdf:{flavor}", "-o", str(path)]
         assert run(*args).exit_code == 0
         told = subprocess.run([tool("pdfinfo"), path], capture_output=True, text=True, check=True)
         assert int(re.search(r"Pages: +(\d+)", told.stdout)[1]) <= most  # type: ignore[index]
@@ -334,8 +334,8 @@ def test_pages_are_as_few_as_promised(
 
 def test_a_fragment_is_broken_for_a_column(typeset: Typeset, tmp_path: Path) -> None:
     def widest(*more: str) -> float:
-        args = ["derive", "causal-multi-head", "--tokens", "3", "--format", "tex"]
-        ran = run(*args, "--flavor", "fragment", *more, status=0)
+        args = ["derive", "causal-multi-head", "--size", "tokens=3", "--format", "tex:fragment"]
+        ran = run(*args, *more, status=0)
         shown = re.findall(r"\\\[\n(?:\\symattnfit\{)?(.*?)\}?\n\\\]", ran.stdout, re.S)
         return max(len(row) for body in shown for row in re.split(r"\\\\(?:\[.*?\])?\n", body))
 
@@ -349,7 +349,7 @@ def test_a_width_that_is_none_is_refused(width: str) -> None:
 
 
 def test_a_width_is_refused_where_lines_have_another_measure() -> None:
-    for args in (["--format", "md"], ["--format", "pdf", "--flavor", "beamer"]):
+    for args in (["--format", "md"], ["--format", "pdf:beamer"]):
         ran = run("derive", "causal", *args, "--width", "column", status=2)
         assert "has its own; use" in ran.output
 
@@ -358,23 +358,21 @@ def test_what_is_left_out_is_no_text_of_somebody_s_paper() -> None:
     args = [
         "derive",
         "multi-head-latent",
-        "--tokens",
-        "3",
+        "--size",
+        "tokens=3",
         "--steps",
         "projected",
-        "--format",
-        "tex",
     ]
-    paper = run(*args, "--flavor", "fragment", "--entry", "projected[1,1]")
+    paper = run(*args, "--format", "tex:fragment", "--entry", "projected[1,1]")
     assert "\n% the rule of an entry is left out, since it is too long to be read" in paper.stdout
     assert "(the rule" not in paper.stdout
     assert "symattn: projected: no entry is worked out, since it is computed from" in paper.stderr
-    assert "(the rule of an entry" in run(*args).stdout
+    assert "(the rule of an entry" in run(*args, "--format", "tex").stdout
 
 
 def test_a_slide_that_goes_on_says_so() -> None:
-    args = ["derive", "grouped-query", "--tokens", "5", "--heads", "8", "--format", "tex"]
-    slides = run(*args, "--flavor", "beamer").stdout
+    args = ["derive", "grouped-query", "--size", "tokens=5,heads=8", "--format", "tex:beamer"]
+    slides = run(*args).stdout
     titles = re.findall(r"\\begin\{frame\}\{(.*)\}", slides)
     assert any("(continued)" in title for title in titles)
     new = [title for title in titles if not title.endswith("(continued)")]
@@ -387,7 +385,7 @@ _CAUSAL = ["derive", str(CAUSAL)]
 
 def _slides(*more: str, flavor: str = "beamer") -> list[str]:
     """The frames of a worksheet's slides."""
-    args = [*_CAUSAL, *more, "--format", "tex", "--flavor", flavor]
+    args = [*_CAUSAL, *more, "--format", f"tex:{flavor}"]
     ran = run(*args, status=0)
     return re.findall(r"\\begin\{frame\}(.*?)\\end\{frame\}", ran.stdout, re.DOTALL)
 
@@ -403,7 +401,7 @@ def test_a_slide_has_one_step_and_the_first_what_is_given() -> None:
 
 
 def test_slides_say_what_each_matrix_is_that_is_given() -> None:
-    args = ["derive", "llama", "--format", "tex", "--flavor", "beamer"]
+    args = ["derive", "llama", "--format", "tex:beamer"]
     first, second, *_ = re.split(r"\\end\{frame\}", run(*args).stdout)
     assert "Llama attention" in first and "{Given}" in second
     assert "$X$: token vectors" in second and "$n_{\\mathrm{h}} = 4$" in second
@@ -424,7 +422,7 @@ def test_weights_are_drawn_on_a_slide_of_their_own() -> None:
 def test_type_has_one_size_on_all_slides(tool: Tool, tmp_path: Path) -> None:
     """The heights of the digits that pdftotext reads, but for scripts and titles."""
     path = tmp_path / "slides.pdf"
-    args = [*_CAUSAL, "--format", "pdf", "--flavor", "beamer", "-o", str(path)]
+    args = [*_CAUSAL, "--format", "pdf:beamer", "-o", str(path)]
     assert run(*args).exit_code == 0
     told = subprocess.run(
         [tool("pdftotext"), "-bbox", str(path), "-"], capture_output=True, text=True, check=True

@@ -198,7 +198,9 @@ def run(*arguments: str) -> tuple[int, str]:
 
 def test_from_the_command_line() -> None:
     for form in ("text", "latex", "tex", "md", "mathml", "ipynb"):
-        status, said = run(CAUSAL, "--layout", "falk", "--entry", "weights[3,2]", "--format", form)
+        status, said = run(
+            CAUSAL, "--notation", "layout=falk", "--entry", "weights[3,2]", "--format", form
+        )
         assert status == 0
         sign = {"text": "┼", "mathml": "border-right:1px"}.get(form, "l} ")
         assert said.count(sign) > 0
@@ -206,7 +208,7 @@ def test_from_the_command_line() -> None:
         assert said.count(box.replace("\\", "\\\\") if form == "ipynb" else box) == 1
     _, first = run(CAUSAL, "--entry", "first", "--entry", "weights[3,2]", "--format", "latex")
     assert first.count(r"\boxed") == first.count(r"\subsection*{") - 1  # all but what is given
-    status, sheet = run(CAUSAL, "--layout", "matrix", "--format", "latex")
+    status, sheet = run(CAUSAL, "--notation", "layout=matrix", "--format", "latex")
     assert status == 0
     assert _FALK.search(sheet) is None
 
@@ -231,11 +233,11 @@ def test_the_layout_of_a_worksheet(tmp_path: Path) -> None:
         (("--entry", "weights[1,1]", "--format", "json"), "json cannot do that"),
         (("--entry", "weights[1,1]", "--steps", "scores"), "add weights to them"),
         (("--entry", "weights[1,1]", "--view", "formula"), "leave --view out"),
-        (("--layout", "falk", "--view", "entry"), "shows values"),
-        (("--layout", "falk", "--symbolic"), "shows values"),
-        (("--layout", "falk", "--format", "json"), "json cannot do that"),
-        (("--layout", "falk", "--format", "svg"), "use the picture falk"),
-        (("--layout", "falk", "--format", "numpy"), "numpy cannot do that"),
+        (("--notation", "layout=falk", "--view", "entry"), "shows values"),
+        (("--notation", "layout=falk", "--symbolic"), "shows values"),
+        (("--notation", "layout=falk", "--format", "json"), "json cannot do that"),
+        (("--notation", "layout=falk", "--format", "svg"), "use the flavor falk"),
+        (("--notation", "layout=falk", "--format", "numpy"), "numpy cannot do that"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(arguments: tuple[str, ...], complaint: str) -> None:
@@ -271,6 +273,6 @@ def test_of_a_merged_formula_the_factors_of_its_last_step_are_drawn_and_named() 
     ],
 )
 def test_where_nothing_is_drawn_the_command_says_so(arguments: list[str], said: str) -> None:
-    ran = CliRunner().invoke(main, ["derive", *arguments, "--layout", "falk"])
+    ran = CliRunner().invoke(main, ["derive", *arguments, "--notation", "layout=falk"])
     assert ran.exit_code == 0
     assert said in ran.stderr and bool(said) == ("layout falk" in ran.stderr)

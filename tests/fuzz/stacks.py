@@ -57,8 +57,8 @@ def written(exercise: Exercise, path: Path, seed: int, count: int = ROWS) -> Non
 
 def marker(folder: Path, marks: Path, *more: str) -> subprocess.Popen[bytes]:
     """The command, begun."""
-    words = ["mark", str(folder / "answers.csv"), "--exercise", str(folder / "exercise.toml")]
-    words += ["-o", str(marks), "--no-explain", *(more or ("--processes", "2"))]
+    words = ["mark", str(folder / "exercise.toml"), str(folder / "answers.csv")]
+    words += ["-o", str(marks), "--no-explain", *(more or ("--workers", "2"))]
     return subprocess.Popen(
         [sys.executable, "-m", "symattn", *words],
         stdout=subprocess.DEVNULL,
@@ -104,7 +104,7 @@ def by_dask(rng: Random, folder: Path, marks: Path, longest: float, what: str) -
     """Kill the scheduler, or all that works for it; the marker ends by itself."""
     with cluster(folder) as (scheduler, address):
         victims = started_by(scheduler.pid)
-        running = marker(folder, marks, "--dask", address)
+        running = marker(folder, marks, "--workers", address)
         time.sleep(rng.uniform(1, longest))
         if what == "scheduler killed":
             scheduler.kill()

@@ -202,12 +202,12 @@ def _of_variant(name: str) -> Iterator[Row]:
         form: str,
         view: str = "all",
         backward: bool = False,
-        picture: str = "heat",
+        flavor: str | None = None,
         **changes: Any,
     ) -> str:
         views = VIEWS if view == "all" else (view,)
         notation, code = Notation().but(**changes), "derivation, values = …"
-        job = Job(*example(backward), notation, views, picture=picture, code=code)
+        job = Job(*example(backward), notation, views, flavor=flavor, code=code)
         return document(form, job)
 
     def program(language: str) -> str:
@@ -225,7 +225,7 @@ def _of_variant(name: str) -> Iterator[Row]:
     yield Row(name, "values", "text", "exact", partial(numbers, "text", exact=True))
     yield Row(name, "values", "text", "falk", partial(numbers, "text", "value", layout="falk"))
     for form, picture in product(("svg", "tikz"), PICTURES):
-        yield Row(name, "values", form, picture, partial(numbers, form, picture=picture))
+        yield Row(name, "values", form, picture, partial(numbers, form, flavor=picture))
     for language in (name for name, row in FORMATS.items() if row.kind == "program"):
         yield Row(name, "program", language, "all", partial(program, language))
     for form in ("text", "latex", "json"):
@@ -309,8 +309,10 @@ def _of_catalogue() -> Iterator[Row]:
     for form in ("text", "latex", "mathml", "md", "html"):
         yield Row("catalogue", "prove", form, "all", partial(printed, form))
     yield Row("catalogue", "prove", "json", "all", data)
-    for command in ("variants", "ladder", "jacobian"):
+    for command in ("variants", "ladder"):
         yield Row("catalogue", command, "text", "all", partial(told, command))
+    jacobian = partial(told, "derive", "softmax(2, 1, 0)", "--gradient", "all")
+    yield Row("catalogue", "jacobian", "text", "all", jacobian)
 
 
 def told(*arguments: str) -> str:

@@ -239,21 +239,26 @@ def test_a_function_is_recorded_again(online: Made) -> None:
 
 def test_it_is_written_and_replayed_on_the_command_line(tmp_path: Path) -> None:
     target, written = f"{FILE}:online", tmp_path / "online.json"
-    assert run("prove", target, "scaled-dot-product", "--certificate", str(written)).exit_code == 4
-    found = run("prove", "--check", str(written))
+    assert (
+        run(
+            "prove", target, "scaled-dot-product", "--format", "certificate", "-o", written
+        ).exit_code
+        == 4
+    )
+    found = run("prove", written)
     assert found.exit_code == 0
     assert "replayed: equal (for all inputs at n = 3, d_k = 2, m = 4, d_v = 3" in found.output
     assert "that attentions.py:online did so is believed" in found.output
-    found = run("prove", target, "--check", str(written))
+    found = run("prove", written, target)
     assert found.exit_code == 0
     assert "recorded again, with the same operations" in found.output
     assert "believed" not in found.output
-    found = run("prove", f"{FILE}:row_by_row", "--check", str(written))
+    found = run("prove", written, f"{FILE}:row_by_row")
     assert (found.exit_code, "refused: it is about" in found.output) == (1, True)
-    assert run("prove", target, target, "--check", str(written)).exit_code == 2
-    assert run("prove", "causal", "--check", str(written)).exit_code == 2
+    assert run("prove", written, target, target).exit_code == 2
+    assert run("prove", written, "causal").exit_code == 2
     written.write_text(json.dumps(_wrong(json.loads(written.read_text()))))
-    found = run("prove", "--check", str(written))
+    found = run("prove", written)
     assert (found.exit_code, "refused: " in found.output) == (1, True)
 
 
@@ -267,4 +272,4 @@ def test_no_changed_certificate_is_accepted_that_says_something_false() -> None:
 def test_one_that_was_written_before_is_still_accepted() -> None:
     file = ROOT / "tests" / "stable" / "at_sizes.json"
     assert check(json.loads(file.read_text(encoding="utf-8"))).undecided == ""
-    assert run("prove", f"{FILE}:online", "--check", str(file)).exit_code == 0
+    assert run("prove", file, f"{FILE}:online").exit_code == 0

@@ -117,13 +117,13 @@ def test_what_is_neither_is_undecided(name: str, why: str) -> None:
 
 def test_a_proof_for_all_sizes_has_a_certificate(tmp_path: Path) -> None:
     target, written = f"{ROOT / 'tests/lifting'}/programs.py:causal", tmp_path / "causal.json"
-    assert run("prove", target, "causal", "--certificate", str(written)).exit_code == 0
-    assert "replayed: equal (for all sizes)" in run("prove", "--check", str(written)).output
+    assert run("prove", target, "causal", "--format", "certificate", "-o", written).exit_code == 0
+    assert "replayed: equal (for all sizes)" in run("prove", written).output
 
 
 def test_what_is_undecided_has_no_certificate(tmp_path: Path) -> None:
     target, written = f"{ROOT / 'tests/lifting'}/attentions.py:guarded", tmp_path / "guarded.json"
-    found = run("prove", target, "scaled-dot-product", "--certificate", str(written))
+    found = run("prove", target, "scaled-dot-product", "--format", "certificate", "-o", written)
     assert (found.exit_code, written.exists()) == (4, False)
     assert "no certificate is written: undecided" in found.stderr
     found = run("prove", target, "scaled-dot-product", "--format", "rocq")

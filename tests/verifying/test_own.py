@@ -116,7 +116,7 @@ def test_the_command_takes_a_file_of_equations(tmp_path: Path) -> None:
         "utf-8",
     )
     target = f"{tmp_path / 'mine.py'}:f"
-    words = ["verify", target, "--attention", str(tmp_path / "own.eq")]
+    words = ["verify", target, str(tmp_path / "own.eq")]
     ran = CliRunner().invoke(main, words)
     assert ran.exit_code == Status.WRONG, ran.output  # without the row maximum it overflows
     assert "large scores" in ran.output

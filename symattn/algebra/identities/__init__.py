@@ -47,7 +47,7 @@ def behind(step: Step) -> Identity:
                 return row
     known = sorted({name.partition(":")[0] for row in IDENTITIES for name in row.behind})
     raise SymattnError(
-        f"--why {step.name}: no identity of the catalogue is behind this step; "
+        f"{step.name}: no identity of the catalogue is behind this step; "
         f"there are some for {', '.join(known)}"
     )
 

@@ -42,7 +42,7 @@ def test_an_entry_that_is_asked_for_is_chosen(tmp_path: Path, opened: Callable[.
 def test_products_stand_in_falks_scheme(
     width: int, tmp_path: Path, opened: Callable[..., Any]
 ) -> None:
-    page = opened(derived(tmp_path, CAUSAL, "--layout", "falk"), width=width)
+    page = opened(derived(tmp_path, CAUSAL, "--notation", "layout=falk"), width=width)
     assert page.locator(".falk").count() == 5  # three projections, the scores, the output
     page.locator('#scores .home tr[data-r="1"] td[data-c="2"]').focus()
     lit = page.evaluate("""() => [...document.querySelectorAll(
@@ -60,7 +60,7 @@ def test_products_stand_in_falks_scheme(
 
 
 def test_a_merged_step_says_why_it_has_no_scheme(tmp_path: Path) -> None:
-    told = ["--layout", "falk", "--steps", "weights,output", "--format", "html"]
+    told = ["--notation", "layout=falk", "--steps", "weights,output", "--format", "html"]
     done = run("derive", CAUSAL, *told, "-o", str(tmp_path / "page.html"))
     assert "layout falk: weights: html draws no merged formula so" in done.stderr
     assert done.exit_code == 0

@@ -182,8 +182,8 @@ def test_a_saved_copy_still_has_every_chunk(opened: Callable[..., Any]) -> None:
 
 def test_options_are_honoured_in_every_chunk(opened: Callable[..., Any], tmp_path: Path) -> None:
     file = tmp_path / "series.html"
-    how = ("--tokens", "3", "--chunks", "2,1", "--format", "html", "-o", str(file))
-    derived("causal", *how, "--layout", "falk", "--entry", "weights[1,2]")
+    how = ("--size", "tokens=3", "--chunks", "2,1", "--format", "html", "-o", str(file))
+    derived("causal", *how, "--notation", "layout=falk", "--entry", "weights[1,2]")
     page = opened(file.read_text(encoding="utf-8"))
     for number in (1, 2):
         expect(page, number, 2)

@@ -378,12 +378,12 @@ def test_a_page_with_a_story_opens_on_the_stage(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     for words, stage in (
         ([str(source)], True),
-        ([str(ROOT / "examples/causal.toml"), "--stage"], True),
+        ([str(ROOT / "examples/causal.toml"), "--notation", "page=stage"], True),
         ([str(ROOT / "examples/causal.toml")], False),
     ):
         run("derive", *words, "--format", "html", "-o", str(out), status=0)
         assert ('"stage":true' in out.read_text(encoding="utf-8")) == stage
-    refused = run("derive", "causal", "--stage")
+    refused = run("derive", "causal", "--notation", "page=stage")
     assert refused.exit_code == 2 and "--format html" in refused.output
 
 

@@ -308,7 +308,7 @@ def test_a_changed_variant_is_derived_to_the_same_digits(
     name: str, opened: Callable[..., Any], tmp_path: Path
 ) -> None:
     file = tmp_path / "variant.html"
-    arguments = ["derive", name, "--tokens", "2", "--format", "html", "-o", str(file)]
+    arguments = ["derive", name, "--size", "tokens=2", "--format", "html", "-o", str(file)]
     assert CliRunner().invoke(main, arguments).exit_code == 0
     page = opened(file.read_text("utf-8"))
     fields = page.locator(".dragged td[data-c]")
@@ -326,7 +326,7 @@ def test_a_changed_variant_is_derived_to_the_same_digits(
 
 
 def test_what_no_worksheet_says_is_told(opened: Callable[..., Any]) -> None:
-    arguments = ["derive", "alibi", "--tokens", "2", "--format", "html"]
+    arguments = ["derive", "alibi", "--size", "tokens=2", "--format", "html"]
     page = opened(CliRunner().invoke(main, arguments).output)
     entered(page, "#temperature", "2")
     page.click("#more")
@@ -373,7 +373,7 @@ def test_other_conventions_and_hostile_words_come_back(opened: Callable[..., Any
 def test_a_backward_pass_has_no_temperature(opened: Callable[..., Any], tmp_path: Path) -> None:
     """Its formulas are those of the attention without one; its worksheet comes back."""
     file = tmp_path / "backward.html"
-    arguments = ["derive", "causal", "--tokens", "2", "--gradient", "Q,K", "--format", "html"]
+    arguments = ["derive", "causal", "--size", "tokens=2", "--gradient", "Q,K", "--format", "html"]
     assert CliRunner().invoke(main, [*arguments, "-o", str(file)]).exit_code == 0
     page = opened(file.read_text("utf-8"))
     assert page.locator("#temperature, #slider").count() == 0

@@ -198,7 +198,7 @@ def test_plot_returns_axes() -> None:
 
 @pytest.mark.parametrize("form", ["png", "svg"])
 def test_a_series_of_derivations_is_no_single_thing(form: str) -> None:
-    words = ["derive", "cached", "--tokens", "3", "--chunks", "1", "--format", form]
+    words = ["derive", "cached", "--size", "tokens=3", "--chunks", "1", "--format", form]
     ran = run(*words, status=2)
     assert "shows one derivation" in ran.output
 
@@ -206,7 +206,7 @@ def test_a_series_of_derivations_is_no_single_thing(form: str) -> None:
 @pytest.mark.parametrize("form", ["svg", "png", "tikz"])
 def test_the_command_line_draws(form: str, tmp_path: Path) -> None:
     file = tmp_path / f"picture.{form}"
-    words = ["derive", str(CAUSAL), "--format", form, "--picture", "falk", "-o", str(file)]
+    words = ["derive", str(CAUSAL), "--format", f"{form}:falk", "-o", str(file)]
     run(*words, status=0)
     content = file.read_bytes()
     start = {"svg": b"<svg", "png": b"\x89PNG", "tikz": b"% Falk"}[form]
