@@ -326,14 +326,7 @@ def _tape(
     names = [name for name, *_ in function["arguments"]]
     if len({*names}) < len(names):
         raise Refused("an argument stands twice")
-    asked: set[str] = set()
-    for name, shape in shapes:
-        kind, end = "truth" if name in booleans else "letter", len(asked) + prod(shape)
-        if end > len(function["operations"]):
-            raise Refused("more is given to it than it has recorded")
-        asked.update(f"{kind}({k})" for k in range(len(asked), end))
-    if asked != {text for text in function["operations"] if text.startswith(("letter", "truth"))}:
-        raise Refused("what it has recorded is not given all that the inputs are")
+    asked = _given(function, shapes, booleans)
     operations: list[list[Any]] = []
     for text in function["operations"]:
         name, *given = _split(text)
@@ -354,6 +347,21 @@ def _tape(
     if form == "array" and len(parts) != 1:
         raise Refused("it returns one array, and several")
     return Tape({"operations": operations, "form": form, "parts": parts, "single": False})
+
+
+def _given(
+    function: Data, shapes: Sequence[tuple[str, Sequence[int]]], booleans: Sequence[str]
+) -> set[str]:
+    """The operations by which a function is given its numbers, all of which it has recorded."""
+    asked: set[str] = set()
+    for name, shape in shapes:
+        kind, end = "truth" if name in booleans else "letter", len(asked) + prod(shape)
+        if end > len(function["operations"]):
+            raise Refused("more is given to it than it has recorded")
+        asked.update(f"{kind}({k})" for k in range(len(asked), end))
+    if asked != {text for text in function["operations"] if text.startswith(("letter", "truth"))}:
+        raise Refused("what it has recorded is not given all that the inputs are")
+    return asked
 
 
 def _split(text: str) -> list[str]:

@@ -19,6 +19,8 @@ class Limits:
     #: Monomials that normal forms may take in all, and operations where finite fields are tried.
     work: int = 2_000_000
     taped: int = 4_000_000
+    #: The fewest operations that each of the scores takes: a product, an exponential, two of a sum.
+    least: int = 4
     #: The largest whole number that a diagonal of a program may have for all sizes.
     whole: int = 8
     #: How far numbers may lie from the function's own, beside the largest of them.

@@ -25,9 +25,6 @@ from symattn.verifying.subject import Subject
 from symattn.verifying.trying import Outcome, judged, tried
 from symattn.verifying.verification import verified
 
-#: The fewest operations that each of the scores takes: a product, an exponential, two of its sum.
-_LEAST = 4
-
 #: How it is known that a difference is no rounding, where it could not be seen otherwise.
 IN_SINGLE = (
     "its operations could not be followed in real arithmetic ({}); in single precision it returns "
@@ -132,7 +129,7 @@ def _differs(program: Program, shown: Outcome, most: int) -> bool:
     """
     steps = shown.evaluation.steps
     largest = max(math.prod(shown.evaluation.shape(step.letter)) for step in steps)
-    if largest * _LEAST > most:
+    if largest * LIMITS.least > most:
         raise SymattnError(f"{largest:,} scores are too many")
     call = shown.subject.call(shown.evaluation, shown.numbers, "float64", False)
     precise, off = program.precisely(call, most)

@@ -20,9 +20,6 @@ from symattn.status import Status
 from symattn.verifying.subject import Kind
 from symattn.verifying.trying import Outcome
 
-#: Of more numbers of a matrix the first and the last are shown.
-_MOST_TYPED = 120
-
 _NO_PROOF = (
     "It agrees on every input that was tried: each number lies within what rounding in its dtype "
     "can do to it. That is no proof for other inputs."
@@ -159,13 +156,13 @@ def given_blocks(given: Mapping[str, Array]) -> Iterator[b.Block]:
     """What a function was given, as it can be typed; of many numbers the first and the last."""
     lines = ((b.Code(f"{name} = {_typed(array)}"),) for name, array in given.items())
     yield b.List(tuple(map(b.Item, lines)))
-    if any(array.size > _MOST_TYPED for array in given.values()):
+    if any(array.size > text.WIDTH for array in given.values()):
         yield b.Paragraph((b.Code("--format json"), " has all of these numbers."), "note")
 
 
 def _typed(array: Array) -> str:
-    """Numbers as nested lists; of more than can be read, the first and the last."""
-    if array.size > _MOST_TYPED:
+    """Numbers as nested lists; of more than a line has characters, the first and the last."""
+    if array.size > text.WIDTH:
         word = str if array.dtype == bool else "{:g}".format
         shown = np.array2string(array, threshold=0, separator=", ", formatter={"all": word})
         size = " × ".join(map(str, array.shape))

@@ -23,17 +23,15 @@ from symattn.verifying.calling import Answer, Call
 from symattn.verifying.inputs import FIRST_GRADIENT, Property, numbers_of, sizes_of
 from symattn.verifying.subject import Failing, Kind, Subject, Why
 
-#: A number further off than so many tolerances is no matter of rounding.
-_TOLERANCES = 100
+#: A number further off than so many tolerances is no matter of rounding; of functions with more
+#: entries of a matrix on the way some rows are judged.
+_TOLERANCES, _MOST = 100, 2**15
 
 #: A number of a backward pass may be so many times the largest tolerance of its matrix off.
 _LOOSE = 16
 
 #: A rounding error that is a larger part of a number explains nothing.
 _SMALL = 0.2
-
-#: Of functions with larger matrices on the way some rows are judged.
-_MOST = 2**15
 
 #: The properties that show whether a function computes in double precision.
 _PRECISE = ("ordinary", "rectangular", "square")
