@@ -132,12 +132,16 @@ class Shape:
 
 
 class Wrong(ReadError):
-    """What cannot be used, with its place in the text."""
+    """What cannot be used, with its place in the text; `why` is without that."""
+
+    def __init__(self, message: str, why: str = "") -> None:
+        super().__init__(message)
+        self.why = why or message
 
 
 def wrong(place: Place, why: str) -> Wrong:
     """The error for what stands at a place of the text."""
-    return Wrong(f"{place}: {why}")
+    return Wrong(f"{place}: {why}", why)
 
 
 @dataclass(frozen=True)

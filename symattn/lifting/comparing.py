@@ -29,7 +29,7 @@ from symattn.lifting.lift import asked_of, lift, running, shapes_of, square_of
 from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.numerals import TRIAL
 from symattn.lifting.precise import Program, apart, is_steady, numbers_of
-from symattn.lifting.proving import ROUNDED, SMALL, Difference, Proven
+from symattn.lifting.proving import ROUNDED, SMALL, UNREAD, Difference, Proven
 from symattn.lifting.recording import Target, arguments, parameters
 from symattn.lifting.tapes import near
 from symattn.lifting.taping import taped
@@ -177,16 +177,15 @@ def _formed(pair: _Pair, small: Mapping[str, int], common: Proven, tried: _Tried
         return replace(common, reason=str(error))
     rounded = ROUNDED if tried.rounds else ""
     equality, limited = _for_all(pair, pair.drawn(small)) if tried.everywhere else (None, "")
-    if equality is not None:
-        if not limited:
-            return replace(
-                common,
-                verdict="equal for all sizes",
-                equality=equality,
-                certificate=equality.certificate,
-            )
-        rounded = limited
-    common = replace(common, sizes=small, reason=rounded)
+    if equality is not None and not limited:
+        return replace(
+            common,
+            verdict="equal for all sizes",
+            equality=equality,
+            certificate=equality.certificate,
+        )
+    reason = " ".join(filter(None, (rounded, limited)))
+    common = replace(common, sizes=small, reason=reason)
     return common.at_sizes({*pair.said}, unformed)
 
 
@@ -517,7 +516,7 @@ def _held(pair: _Pair, sizes: Mapping[str, int], common: Proven) -> tuple[Proven
 def _for_all(pair: _Pair, numbers: Mapping[str, Array]) -> tuple[Equality | None, str]:
     """The proof that the equations of both are the same; None where there is none.
 
-    And why nothing is said of all sizes, in spite of it.
+    And why nothing is said of all sizes, where that is known.
     """
     if pair.said or pair.one.answer(numbers).form != "array":
         return None, ""
@@ -526,8 +525,8 @@ def _for_all(pair: _Pair, numbers: Mapping[str, Array]) -> tuple[Equality | None
         shapes = {name: pair.shapes[letter] for name, letter in program.letters.items()}
         try:
             found = lift(program.target, shapes, letters=program.letters, **vars(program.limits))
-        except SymattnError:
-            return None, ""
+        except SymattnError as error:
+            return None, UNREAD.format(error)
         lifted.append(found)
         if {one.letter for one in found.equations.whole.inputs} != {*pair.shapes}:
             return None, ""  # a letter has another name there, and which is not said

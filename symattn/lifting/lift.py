@@ -22,6 +22,7 @@ from symattn.errors import SymattnError, quote
 from symattn.isolation import Limits, Run, here, within
 from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
+from symattn.language.texts import Wrong
 from symattn.lifting.limits import DERIVED, LIMITS
 from symattn.lifting.numerals import LOWEST, TRIAL
 from symattn.lifting.recorded import HEADS, laid
@@ -218,7 +219,10 @@ def _held(run: Run, name: str, first: Asked) -> Lifted:
     """What a function computes of a library's arrays, held against its own numbers."""
     found = json.loads(asked_of(run, recorded, first, name))
     text = "\n".join(found["lines"])
-    made = Equations(text).whole
+    try:
+        made = Equations(text).whole
+    except Wrong as error:  # whose place is one in these equations, which nobody has written
+        raise SymattnError(f"{name}: what it does is no equation: {error.why}") from None
     others = (dict(zip(first.sizes, one, strict=False)) for one in _OTHERS)
     batches = ({first.batch: count} if first.batch else {} for count in (2, 3))
     runs = [first] + [

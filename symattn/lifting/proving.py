@@ -66,6 +66,9 @@ SMALL: Mapping[str, int] = {
 }
 
 
+#: What is said of a function that no equations of all sizes are read off.
+UNREAD = "Nothing is said of all sizes, of which it has no equations: {}."
+
 #: What is said of a function that is right only in real arithmetic.
 ROUNDED = "In floats the numbers differ, as rounding alone makes them."
 
@@ -239,10 +242,8 @@ def _formed(
 def _at_all(program: Program, subject: Subject, found: Proven, reason: str) -> Proven:
     """What is found at sizes, or for all of them."""
     equality, limited = _for_all(program, subject)
-    if equality is None:
-        return found
-    if limited:
-        return replace(found, reason=limited)
+    if equality is None or limited:
+        return replace(found, reason=" ".join(filter(None, (found.reason, limited))))
     return replace(
         found,
         verdict="equal for all sizes",
@@ -293,7 +294,7 @@ def _sizes(subject: Subject, said: Mapping[str, int]) -> dict[str, int]:
 def _for_all(program: Program, subject: Subject) -> tuple[Equality | None, str]:
     """The proof that the equations of a function are the attention's; None where there is none.
 
-    And why nothing is said of all sizes, in spite of it.
+    And why nothing is said of all sizes, where that is known.
     """
     derivation = subject.derivation("h", "g")
     items = {item.name: item for item in derivation.inputs}
@@ -311,8 +312,8 @@ def _for_all(program: Program, subject: Subject) -> tuple[Equality | None, str]:
         lifted = lift(program.target, shapes, letters=names, **vars(program.limits))
         is_family = lifted.equations.whole.steps[-1].per_head
         found = equal(lifted.equations.whole, ends[-1 if is_family else 0])
-    except SymattnError:
-        return None, ""
+    except SymattnError as error:
+        return None, UNREAD.format(error)
     return (found if found and found.scope == "for all sizes" else None), lifted.limited
 
 

@@ -323,7 +323,7 @@ def test_pages_are_as_few_as_promised(
     tool: Tool, tmp_path: Path, name: str, sized: dict[str, int], pages: int, slides: int
 ) -> None:
     tool("pdflatex")
-    chosen = [f"--{option}={value}" for option, value in sized.items()]
+    chosen = ["--size", ",".join(f"{option}={value}" for option, value in sized.items())]
     for flavor, most in (("article", pages), ("beamer", slides)):
         path = tmp_path / f"{flavor}.pdf"
         args = ["derive", name, *chosen, "--format", f"pdf:{flavor}", "-o", str(path)]
