@@ -183,6 +183,7 @@ def _formed(pair: _Pair, small: Mapping[str, int], common: Proven, tried: _Tried
             verdict="equal for all sizes",
             equality=equality,
             certificate=equality.certificate,
+            reason=rounded,
         )
     reason = " ".join(filter(None, (rounded, limited)))
     common = replace(common, sizes=small, reason=reason)
@@ -240,10 +241,10 @@ def _confirmed(
     """
     search = Search(partial(_at, pair), partial(_on, pair), lambda x: x.given)
     small = made_small(seen, sizes, {*pair.names} - {*pair.said}, search)
-    unsure = ""
+    unsure, most = "", LIMITS.taped if beyond else LIMITS.operations
     for given in chain([small.given, seen.given], map(pair.drawn, _narrow(pair, sizes))):
         try:
-            shown = _in_real_numbers(pair, given)
+            shown = _in_real_numbers(pair, given, most)
         except (SymattnError, ArithmeticError) as error:
             unsure, beyond = unsure or str(error), beyond and not isinstance(error, Undecided)
         else:
@@ -434,11 +435,16 @@ def _narrow(pair: _Pair, sizes: Mapping[str, int]) -> Iterator[Mapping[str, int]
 # ---- numbers ---------------------------------------------------------------------------------
 
 
-def _in_real_numbers(pair: _Pair, given: Mapping[str, Array]) -> Difference | None:
-    """Where two programs differ in real arithmetic. Raises `SymattnError` where it is not known."""
+def _in_real_numbers(
+    pair: _Pair, given: Mapping[str, Array], most: int = LIMITS.operations
+) -> Difference | None:
+    """Where two programs of at `most` so many operations differ in real arithmetic.
+
+    Raises `SymattnError` where it is not known.
+    """
     try:
         (one, off), (other, also) = (
-            program.precisely(program.call(given), LIMITS.taped) for program in _both(pair)
+            program.precisely(program.call(given), most) for program in _both(pair)
         )
     except Ended as ended:
         raise SymattnError(ended.failure.line) from None

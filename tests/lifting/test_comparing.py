@@ -82,8 +82,8 @@ def beyond_twenty(Q: Any, K: Any, V: Any) -> Any:
 
 def test_what_rounding_alone_makes_is_no_difference() -> None:
     found = prove_programs(plain, cancelled)
-    assert found.verdict == "equal for all sizes"
-    assert "as rounding alone makes them" in found.reason
+    assert found.verdict == "undecided"
+    assert "by rounding it may be" in found.reason
 
 
 def of_nearly_the_same_power(Q: Any, K: Any, V: Any) -> Any:
