@@ -91,9 +91,10 @@ def shown(program: Program, found: Verification) -> Shown | None:
 def told_apart(
     program: Program, subject: Subject, items: Iterable[Property], name: str
 ) -> tuple[Shown | None, Property | None]:
-    """The first of some properties that tells a function from an attention; or the last it has.
+    """What the first of some properties shows of a function, and the last one that it has.
 
-    No more are tried after one that takes long, or for which it cannot be called.
+    What is not known of one is left to the next, but of larger sizes. No more are tried after one
+    that takes long, or for which it cannot be called.
     """
     last = None
     for item in items:
@@ -102,7 +103,7 @@ def told_apart(
             outcome = tried(subject, item)
             if outcome.kind == "wrong" and _may_differ(program, outcome):
                 found = shown(program, verified(subject, [item], name))
-                if found is not None:
+                if found is not None and (found.is_known or item in FAR):
                     return found, last
         except (SymattnError, Ended):
             break
