@@ -134,6 +134,13 @@ def attention_meant(source: str) -> Meant:
     return meant(read_attention(source) if is_file(source) else variant_named(source).said)
 
 
+def called(source: str) -> str:
+    """What a sentence calls an attention that is said so."""
+    if is_text(source):
+        return "the attention of these equations"
+    return f"the attention of {source}" if is_file(source) else f"{source} attention"
+
+
 def variant_named(source: str) -> Variant:
     """The variant of this name. Raises `SymattnError` with what else may be meant."""
     from symattn.attention.variants import NAMED

@@ -13,6 +13,7 @@ import click
 from symattn.cli import completing as completes
 from symattn.cli.attentions import (
     attentions,
+    called,
     is_attention,
     is_program,
     is_step,
@@ -259,10 +260,9 @@ def _one_program(asked: Request) -> Proven:
 
     assert asked.name is not None
     assert asked.other is not None
-    attention = f"{asked.other} attention"
     source = "" if reads_file(asked.other) else asked.other
     meant = attention_meant(asked.other)
-    wanted = Wanted(meant, asked.mapped, attention=attention, source=source)
+    wanted = Wanted(meant, asked.mapped, attention=called(asked.other), source=source)
     sizes = sizes_in(asked.assumed["sizes"])
     return prove_program(asked.name, wanted, sizes, asked_limits(PROVEN))
 

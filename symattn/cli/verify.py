@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symattn.cli import completing as completes
-from symattn.cli.attentions import attention_meant, is_file, map_option, missing
+from symattn.cli.attentions import attention_meant, called, is_file, map_option, missing
 from symattn.cli.formats import Output, format_options
 from symattn.cli.help import Explained
 from symattn.cli.limits import seconds
@@ -103,8 +103,8 @@ def verify(target: str, timeout: float, memory: int, out: Output, **asked: Any) 
     from symattn.verifying.loading import Asked, Verified, verify_named
     from symattn.verifying.subject import Wanted
 
-    spec, called = _attention(asked.pop("attention"))
-    wanted = Wanted(spec, **asked, attention=called)
+    spec, name = _attention(asked.pop("attention"))
+    wanted = Wanted(spec, **asked, attention=name)
     debug = debug_asked()
     with within(Limits(timeout), ("symattn.verifying.loading",), debug) as run:
         found: Verified | Failure = run(
@@ -123,9 +123,6 @@ def verify(target: str, timeout: float, memory: int, out: Output, **asked: Any) 
 
 def _attention(source: str) -> tuple[Meant, str]:
     """The attention that is meant, and what it is called."""
-    from symattn.attention.variants import NAMED
-
     if is_file(source) and (lost := missing(source)):
         raise SymattnError(lost)
-    called = f"{source} attention" if source in NAMED else f"the attention of {source}"
-    return attention_meant(source), called
+    return attention_meant(source), called(source)
