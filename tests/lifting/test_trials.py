@@ -18,6 +18,7 @@ from symattn.verifying.inputs import FAR
 from symattn.verifying.own import meant
 from symattn.verifying.subject import Wanted
 from tests.lifting import far
+from tests.shares import share
 
 
 def proven(name: str, **sizes: int) -> Proven:
@@ -32,7 +33,9 @@ def said(found: Proven) -> str:
 
 @pytest.mark.parametrize(
     ("name", "tokens"),
-    [("every_second_key", 256), ("causal_of_a_short_cache", 41), ("causal_windowed", 1001)],
+    share(
+        [("causal_of_a_short_cache", 41), ("every_second_key", 256), ("causal_windowed", 1001)], 3
+    ),
 )
 def test_what_a_function_does_from_some_size_on_is_found_at_the_first(
     name: str, tokens: int, monkeypatch: pytest.MonkeyPatch
