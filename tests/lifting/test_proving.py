@@ -37,6 +37,7 @@ WRONG = (
     "causal_off_by_one",
     "causal_after_softmax",
     "causal_masked_by_minus_ten",
+    "guarded",  # which low scores show
 )
 
 
@@ -104,7 +105,6 @@ def test_what_holds_for_few_tokens_is_not_said_of_all_sizes() -> None:
     ("name", "why"),
     [
         ("another_branch", "a branch depends on the numbers"),
-        ("guarded", "an entry of output has another form"),
         ("by_another_library", "line 144: it raises"),
     ],
 )
@@ -122,7 +122,8 @@ def test_a_proof_for_all_sizes_has_a_certificate(tmp_path: Path) -> None:
 
 
 def test_what_is_undecided_has_no_certificate(tmp_path: Path) -> None:
-    target, written = f"{ROOT / 'tests/lifting'}/attentions.py:guarded", tmp_path / "guarded.json"
+    target = f"{ROOT / 'tests/lifting'}/attentions.py:another_branch"
+    written = tmp_path / "branch.json"
     found = run("prove", target, "scaled-dot-product", "--format", "certificate", "-o", written)
     assert (found.exit_code, written.exists()) == (4, False)
     assert "no certificate is written: undecided" in found.stderr
