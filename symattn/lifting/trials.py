@@ -16,7 +16,7 @@ import numpy as np
 from symattn.arithmetic.base import Array
 from symattn.errors import SymattnError, Undecided
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.precise import Program, apart, is_steady
+from symattn.lifting.precise import Program, is_steady
 from symattn.marking.sampling import marker_of
 from symattn.verifying.inputs import FAR, PROBES, PROPERTIES, Property, fits
 from symattn.verifying.loading import Ended
@@ -133,14 +133,18 @@ def _differs(program: Program, shown: Outcome, most: int) -> bool:
     if largest * LIMITS.least > most:
         raise SymattnError(f"{largest:,} scores are too many")
     call = shown.subject.call(shown.evaluation, shown.numbers, "float64", False)
-    precise, off = program.precisely(call, most)
-    arrays, radii = (shown.subject.returned(one, shown.evaluation) for one in (precise, off))
-    if judged(marker_of(shown.evaluation, arrays))[0] != "wrong":
+    answers = program.precisely(call, most)
+    arrays, radii = (shown.subject.returned(one, shown.evaluation) for one in answers)
+    marker = marker_of(shown.evaluation, arrays)
+    if judged(marker)[0] != "wrong":
         return False
-    return any(
-        apart(x.numbers, _true(shown, letter), radii[letter].numbers).any()
-        for letter, x in arrays.items()
-    )
+    for letter, one in marker.compared.items():
+        radius = radii[letter].numbers
+        same = radius.shape == one.errors.shape  # else some rows are judged
+        off = radius if same else radius.max(initial=0)
+        if (one.errors - one.tolerances > off).any():
+            return True
+    return False
 
 
 def _is_same_in_single(shown: Outcome) -> bool:
