@@ -131,6 +131,8 @@ def attention_meant(source: str) -> Meant:
 
     if is_text(source):
         return meant(equations_in(source))
+    if is_file(source) and (lost := missing(source)):
+        raise SymattnError(lost)
     return meant(read_attention(source) if is_file(source) else variant_named(source).said)
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from symattn.cli import completing as completes
-from symattn.cli.attentions import attention_meant, called, is_file, map_option, missing
+from symattn.cli.attentions import attention_meant, called, map_option
 from symattn.cli.formats import Output, format_options
 from symattn.cli.help import Explained
 from symattn.cli.limits import seconds
 from symattn.cli.screen import complain, debug_asked
 from symattn.doors import Failure
-from symattn.errors import SymattnError
 from symattn.status import Status
-
-if TYPE_CHECKING:
-    from symattn.verifying.own import Meant
 
 
 def _listed(context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
@@ -103,8 +99,8 @@ def verify(target: str, timeout: float, memory: int, out: Output, **asked: Any) 
     from symattn.verifying.loading import Asked, Verified, verify_named
     from symattn.verifying.subject import Wanted
 
-    spec, name = _attention(asked.pop("attention"))
-    wanted = Wanted(spec, **asked, attention=name)
+    source = asked.pop("attention")
+    wanted = Wanted(attention_meant(source), **asked, attention=called(source))
     debug = debug_asked()
     with within(Limits(timeout), ("symattn.verifying.loading",), debug) as run:
         found: Verified | Failure = run(
@@ -119,10 +115,3 @@ def verify(target: str, timeout: float, memory: int, out: Output, **asked: Any) 
     else:
         out.put([found.document])
     return found.status
-
-
-def _attention(source: str) -> tuple[Meant, str]:
-    """The attention that is meant, and what it is called."""
-    if is_file(source) and (lost := missing(source)):
-        raise SymattnError(lost)
-    return attention_meant(source), called(source)

@@ -68,6 +68,7 @@ _LAYOUT = (
     int,
     {"first", "turned", "second", "joined", "single"},
     {"joined", "stacked", "transposed"},
+    bool,
 )
 
 _OPERATION = re.compile(r"([^()]+)\(([^()]+)\)")
@@ -103,7 +104,7 @@ def of_attention(held: OfAttention, target: Target, tape: Tape, is_partial: bool
         "sizes": [[symbol.name, size] for symbol, size in held.used.items()],
         "inputs": [[name, [*shape]] for name, shape in held.shapes.items()],
         "partial": is_partial,
-        "layout": [layout.lead, layout.heads, layout.weights],
+        "layout": [layout.lead, layout.heads, layout.weights, layout.vectors],
         "returns": [*subject.returns],
         "functions": [function_data(target, held.call_by_name, tape)],
     }

@@ -148,10 +148,9 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven) -> Proven:
             return replace(common, reason="called again, one of them gives other numbers")
     tried = _tried(pair, _trials(pair, small))
     if tried.shown is not None:
-        return replace(common, verdict="different", difference=tried.shown)
+        return common.differing(difference=tried.shown)
     if tried.unsure:
         return replace(common, reason=_UNSURE + tried.unsure)
-    common = replace(common, agreed=not tried.rounds)
     formed = _formed(pair, small, common, tried)
     if formed:
         return formed
@@ -159,7 +158,7 @@ def _proven(pair: _Pair, small: Mapping[str, int], common: Proven) -> Proven:
     if found.shown is None and not tried.rounds:
         found = _tried(pair, _further(pair), beyond=True)
     if found.shown is not None:
-        return replace(formed, verdict="different", sizes={}, reason="", difference=found.shown)
+        return formed.differing(difference=found.shown)
     if found.unsure:
         return replace(formed, reason=_UNSURE + found.unsure)
     return replace(formed, largest=found.largest)
@@ -178,13 +177,7 @@ def _formed(pair: _Pair, small: Mapping[str, int], common: Proven, tried: _Tried
     rounded = ROUNDED if tried.rounds else ""
     equality, limited = _for_all(pair, pair.drawn(small)) if tried.everywhere else (None, "")
     if equality is not None and not limited:
-        return replace(
-            common,
-            verdict="equal for all sizes",
-            equality=equality,
-            certificate=equality.certificate,
-            reason=rounded,
-        )
+        return common.at_all_sizes(equality, rounded)
     reason = " ".join(filter(None, (rounded, limited)))
     common = replace(common, sizes=small, reason=reason)
     return common.at_sizes({*pair.said}, unformed)
@@ -226,9 +219,10 @@ def _tried(pair: _Pair, trials: Iterable[Mapping[str, int]], beyond: bool = Fals
             if shown is not None:
                 return replace(found, shown=shown)
             found = replace(found, rounds=True, unsure=found.unsure or unsure)
-        elif time.monotonic() - start > LIMITS.seconds:
-            break
+            continue
         found = replace(found, largest=sizes)
+        if time.monotonic() - start > LIMITS.seconds:
+            break
     return found
 
 

@@ -144,7 +144,7 @@ class OfPrograms:
     shapes: Mapping[str, Sequence[str]]
     sizes: Mapping[str, int]
 
-    @property
+    @cached_property
     def ids(self) -> dict[str, Array]:
         """The name of each number that is given."""
         return named(self.drawn(LIMITS.draws[0]))

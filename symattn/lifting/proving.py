@@ -144,6 +144,33 @@ class Proven:
                 return f"{self.name} is not {self.attention}"
         return f"undecided: {self.reason}"
 
+    def differing(
+        self, found: Verification | None = None, difference: Difference | None = None
+    ) -> Proven:
+        """The same where numbers show that both are different, whatever was found before."""
+        return replace(
+            self,
+            verdict="different",
+            sizes={},
+            reason="",
+            found=found,
+            difference=difference,
+            equality=None,
+            certificate=None,
+            is_partial=False,
+        )
+
+    def at_all_sizes(self, equality: Equality, reason: str) -> Proven:
+        """The same as proven for all sizes, of which a reason may say more."""
+        return replace(
+            self,
+            verdict="equal for all sizes",
+            sizes={},
+            equality=equality,
+            reason=reason,
+            certificate=equality.certificate,
+        )
+
     def at_sizes(self, said: Collection[str], unformed: str) -> Proven:
         """The same as proven at its sizes, of which some were said; or why only by chance."""
         if unformed:
@@ -188,7 +215,7 @@ def _proven(
     """What is found of a function that can be called."""
     found = verified(subject, [*ordinary()], wanted.attention)
     if found.kind == "random" or (found.kind == "shape" and found.failed == "ordinary"):
-        return replace(common, verdict="different", found=found)
+        return common.differing(found)
     if found.kind == "changes":
         return replace(common, reason=found.message)
     if found.kind in ("wrong", "inaccurate"):
@@ -199,7 +226,9 @@ def _proven(
     if formed:
         return formed
     last: Property | None = None
-    every = chain(ordinary(), extreme()) if formed.verdict == "undecided" else ()
+    every = extreme() if found.agrees else chain(ordinary(), extreme())
+    if formed.verdict != "undecided":
+        every = iter(())
     for items in (every, further(subject, said) if found.agrees else ()):
         differing, last = told_apart(program, subject, items, wanted.attention)
         if differing is not None and differing.is_known:
@@ -214,7 +243,7 @@ def _proven(
 def _different(found: Proven, shown: Shown) -> Proven:
     """What numbers show that a function has wrong; undecided where this may be rounding."""
     if shown.is_known:
-        return replace(found, verdict="different", found=shown.found, sizes={}, reason="")
+        return found.differing(shown.found)
     return replace(found, reason=shown.why)
 
 
@@ -244,14 +273,7 @@ def _at_all(program: Program, subject: Subject, found: Proven, reason: str) -> P
     equality, limited = _for_all(program, subject)
     if equality is None or limited:
         return replace(found, reason=" ".join(filter(None, (found.reason, limited))))
-    return replace(
-        found,
-        verdict="equal for all sizes",
-        sizes={},
-        equality=equality,
-        reason=reason,
-        certificate=equality.certificate,
-    )
+    return found.at_all_sizes(equality, reason)
 
 
 def _of_heads(spec: Meant, said: Mapping[str, int]) -> Meant:

@@ -317,6 +317,7 @@ def layout(draw: random.Random, made: Made, others: Sequence[Made]) -> None:
             draw.randrange(3),
             draw.choice(("first", "turned", "second", "joined", "single")),
             draw.choice(("joined", "stacked", "transposed")),
+            draw.random() < 0.5,
         ]
     if "returns" in made and draw.random() < 0.3:
         made["returns"] = draw.choice((["weights"], ["output", "weights"], ["heads"], [""], ["V"]))

@@ -55,6 +55,22 @@ def own(online: Made) -> Made:
 SQUARE = dict.fromkeys("QK", ("n", "n"))
 
 
+#: The delta rule, whose rates are a column.
+DELTA_RULE = """beta : n × 1
+S[0] = 0
+S[t] = S[t-1] + beta[t] K[t]^T (V[t] - K[t] S[t-1])
+output O[t,:] = Q[t] S[t]"""
+
+
+def by_rates(Q: Any, K: Any, V: Any, beta: Any) -> Any:
+    (n,) = beta.shape
+    state, rows = np.zeros((K.shape[1], V.shape[1])), []
+    for query, key, value, rate in zip(Q, K, V, beta[:n], strict=True):
+        state = state + np.multiply.outer(rate * key, value - key @ state)
+        rows.append(query @ state)
+    return np.stack(rows)
+
+
 def either_way(Q: Any, K: Any) -> Any:
     return np.maximum(Q, K) + np.minimum(Q, K)
 
@@ -235,6 +251,17 @@ def test_a_function_is_recorded_again(online: Made) -> None:
     named["functions"][0]["name"] = "row_by_row"
     why = why_other(named, [attentions.row_by_row], Limits())
     assert why == "row_by_row does other operations, or returns others"
+
+
+def test_what_is_given_as_a_vector_is_so_when_it_is_recorded_again() -> None:
+    found = made(by_rates, DELTA_RULE, n=2, d_k=1, d_v=1)
+    assert found["layout"] == [0, "first", "joined", True]
+    assert check(found).lines[-1].endswith("columns as vectors")
+    assert why_other(found, [by_rates], Limits()) == ""
+    found["layout"][-1] = False
+    check(found)  # of the numbers that the function has, it is true
+    with pytest.raises(SymattnError):
+        why_other(found, [by_rates], Limits())
 
 
 def test_it_is_written_and_replayed_on_the_command_line(tmp_path: Path) -> None:

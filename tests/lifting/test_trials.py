@@ -43,6 +43,7 @@ def test_what_a_function_does_from_some_size_on_is_found_at_the_first(
     monkeypatch.setattr(trials, "LIMITS", replace(LIMITS, seconds=60.0))
     found = proven(name)
     assert (found.verdict, found.status) == ("different", 1)
+    assert (found.certificate, found.equality) == (None, None)
     assert found.found is not None
     given = found.found.input
     assert given is not None
