@@ -10,7 +10,7 @@ not proven.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -35,6 +35,11 @@ class Digits:
     text: str
     exact: bool
     proven: bool = True
+
+    @property
+    def marked(self) -> str:
+        """The same with a question mark where it is not proven."""
+        return self.text if self.proven or self.text == "?" else f"{self.text}?"
 
 
 def decide(
@@ -81,6 +86,34 @@ def rounded(value: arb, digits: int) -> str | None:
     return None if units is None or half.contains_integer() else _fixed(units, digits)
 
 
+def decided(values: Iterable[arb], digits: int) -> list[Digits | None]:
+    """What `decide` says of many numbers, None of those that one ball each does not decide.
+
+    >>> [one and one.text for one in decided([arb(2), arb(1) / 3, arb(0.0625)], 3)]
+    ['2', '0.333', None]
+    """
+    found: list[Digits | None] = []
+    with precision(BITS[0] + 64):
+        power, half, most = arb(10) ** digits, arb(0.5), fmpz(10) ** (digits + _LONG - 1)
+        for value in values:
+            scaled = value * power
+            above = scaled + half
+            units = above.floor().unique_fmpz()
+            if units is None or above.contains_integer() or abs(units) >= most:
+                found.append(None)
+            elif not (scaled - units).contains(0):
+                found.append(Digits(_fixed(units, digits), False))
+            else:
+                exact = value.is_exact() and scaled == units
+                found.append(Digits(_trimmed(_fixed(units, digits)), True) if exact else None)
+    return found
+
+
+def _trimmed(text: str) -> str:
+    """A decimal that is the exact value, without its last zeros."""
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def _plain(
     x: Quantity, value: arb, deep: bool, size: int, digits: int, rounding: Rounding
 ) -> Digits | None:
@@ -99,8 +132,8 @@ def _plain(
             return None
         is_exact = known == 0
     text = _fixed(units, digits)
-    if is_exact and "." in text:
-        text = text.rstrip("0").rstrip(".")
+    if is_exact:
+        text = _trimmed(text)
     return Digits(f"{text}e{size}" if size else text, is_exact)
 
 

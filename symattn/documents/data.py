@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-import numpy as np
 from sympy.printing.str import StrPrinter
 
 from symattn.arithmetic.base import Array, elementwise
@@ -155,18 +154,15 @@ def _value(item: Item, evaluation: Evaluation | None, notation: Notation) -> dic
     if evaluation is None:
         return {"shape": notation.sides(map(str, item.shape))}
     array = evaluation.array(item.letter)
-    decimals, is_exact = np.empty(array.shape, dtype=object), np.empty(array.shape, dtype=object)
-    proven = True
-    for place in np.ndindex(*array.shape):
-        digits = evaluation.digits(item.letter, place, notation)
-        decimals[place], is_exact[place] = digits.text, digits.exact
-        proven = proven and digits.proven
+    digits = evaluation.all_digits(item.letter, notation)
+    decimals = elementwise(lambda one: one.text, digits)
+    is_exact = elementwise(lambda one: one.exact, digits)
     out = {
         "shape": _turned(decimals, notation).shape,
         "exact": None,
         "decimals": _turned(decimals, notation).tolist(),
         "decimals_are_exact": _turned(is_exact, notation).tolist(),
-        "decimals_are_proven": proven,
+        "decimals_are_proven": all(one.proven for one in digits.flat),
         "enclosures": _turned(
             evaluation[item.name].enclosures(notation.digits + 16), notation
         ).tolist(),

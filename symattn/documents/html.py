@@ -366,9 +366,7 @@ class _Data:
             "shape": matrix.shape,
             "labels": [_place(names, self.labels) for names in matrix.labels],
             "entry": (_place(name, self.names), own),
-            "text": " ".join(
-                one.digits(*at) for one in matrix.all for at in one.places(whole=True)
-            ),
+            "text": " ".join(matrix.digits),
         }
         if item.per_head:
             entry["heads"] = len(matrix.heads)

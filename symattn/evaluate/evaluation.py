@@ -13,7 +13,7 @@ import sympy
 from symattn import handed
 from symattn.arguments import instance, whole
 from symattn.arithmetic.abbreviated import simplified
-from symattn.arithmetic.base import Array, elementwise, filled
+from symattn.arithmetic.base import Array, elementwise
 from symattn.arithmetic.decide import Digits, enclosure
 from symattn.arithmetic.enclosure import BITS
 from symattn.errors import NoSuchName, NoSuchPlace, SymattnError, nearest, quote
@@ -175,9 +175,8 @@ class StepValue:
 
         A number that ends within the digits is written exactly, without further zeros.
         """
-        notation = Notation(digits=digits)
-        places = np.ndindex(*self.shape)
-        return filled(self.shape, [self.digits(place, notation).text for place in places]).tolist()
+        found = self.evaluation.all_digits(self.step.letter, Notation(digits=digits))
+        return elementwise(lambda one: one.text, found).tolist()
 
     def enclosures(self, digits: int = 20) -> Array:
         """Every entry's lower and upper decimal bound, as an object array of pairs of strings."""

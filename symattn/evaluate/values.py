@@ -13,8 +13,8 @@ from symattn.arguments import whole, wrong
 from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.balls import BALLS, Balls, is_settled
-from symattn.arithmetic.base import Arithmetic, Array, elementwise
-from symattn.arithmetic.decide import Digits, decide
+from symattn.arithmetic.base import Arithmetic, Array, elementwise, filled
+from symattn.arithmetic.decide import Digits, decide, decided
 from symattn.arithmetic.enclosure import BITS, precision
 from symattn.arithmetic.exact import EXACT, Exact
 from symattn.arithmetic.quantity import USUAL_BITS, Quantity
@@ -239,6 +239,20 @@ class Values(Matrices):
             return decide(true, *asked)
 
         return self._computed.of(("digits", letter, place, *asked), make)
+
+    def all_digits(self, letter: str, notation: Notation) -> Array:
+        """Every entry as a decimal, as `digits` has it; what balls decide is decided together."""
+        notation = notation_of(notation)
+
+        def make() -> Array:
+            balls = self.balls(letter, BITS[0])
+            found = filled(balls.shape, decided(balls.flat, notation.digits))
+            for place in zip(*np.nonzero(found == None), strict=True):  # noqa: E711
+                found[place] = self.digits(letter, tuple(map(int, place)), notation)
+            return found
+
+        key = "all digits", self._letter(letter), notation.digits, notation.rounding
+        return self._computed.of(key, make)
 
     def _place(self, letter: str, place: Place) -> Place:
         """A place in a matrix, counted from 0."""

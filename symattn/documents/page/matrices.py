@@ -60,6 +60,13 @@ class MatrixView:
         return np.swapaxes(array, -1, -2) if self.notation.flipped else array
 
     @property
+    def digits(self) -> Iterator[str]:
+        """The proven decimals of all entries, head by head and row by row, as shown."""
+        found = self.evaluation.all_digits(self.item.letter, self.notation)
+        found = np.swapaxes(found, -1, -2) if self.notation.flipped else found
+        return (one.marked for one in found.flat)
+
+    @property
     def heads(self) -> tuple[int | None, ...]:
         """The heads in order, or None where there is one matrix."""
         return tuple(range(self.array.shape[0])) if self.item.per_head else (None,)
@@ -191,8 +198,7 @@ class HeadView(Cells):
 
     def digits(self, i: int, j: int) -> str:
         """An entry's proven decimal, as plain text: ``-0.25``, ``-inf``."""
-        found = self.evaluation.digits(self.item.letter, self.place(i, j), self.notation)
-        return found.text if found.proven or found.text == "?" else f"{found.text}?"
+        return self.evaluation.digits(self.item.letter, self.place(i, j), self.notation).marked
 
     def text(self, i: int, j: int) -> str:
         """An entry as it stands in its cell."""
