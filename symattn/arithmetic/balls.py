@@ -241,4 +241,9 @@ def is_settled(x: arb) -> bool:
     return bool(x.is_finite() or is_minus_infinity(x))
 
 
+def finer(x: arb, other: arb) -> bool:
+    """Whether a ball is a number, or a million times narrower than another."""
+    return bool(x.is_exact() or x.rad() * 1_000_000 < other.rad())
+
+
 BALLS = Balls()

@@ -14,13 +14,16 @@ from typing import Any
 
 import numpy as np
 import sympy
-from flint import arb
+from flint import arb, arb_mat
 from numpy.typing import DTypeLike, NDArray
 
 from symattn.arithmetic.balls import Balls, largest, less
 from symattn.arithmetic.base import Array, Ground, elementwise, filled, of_rows
 from symattn.arithmetic.enclosure import is_minus_infinity, nearest
 from symattn.arithmetic.functions import FUNCTIONS
+
+#: What nothing is added to has no size.
+_NONE = arb(0)
 
 
 def nearest_exponent(x: arb) -> int:
@@ -65,8 +68,23 @@ class Rounded(Balls):
         return self._widened_by(x, x, roundings)
 
     def _widened_by(self, x: Array, sizes: Array, roundings: int) -> Array:
-        """Every entry of x with an error bound of so many roundings of its size."""
-        return elementwise(lambda entry, size: self._widen(entry, size, roundings), x, sizes)
+        """Every entry of x with an error bound of so many roundings of its size.
+
+        As `_widen`, but of all entries together: [−1, 1] times γ |size|, and the underflow.
+        """
+        entries = [*x.flat]
+        listed = [
+            _NONE if size.is_zero() or is_minus_infinity(entry) else size
+            for entry, size in zip(entries, np.broadcast_to(sizes, x.shape).flat, strict=True)
+        ]
+        if not all(map(arb.is_finite, listed)):
+            return elementwise(lambda entry, size: self._widen(entry, size, roundings), x, sizes)
+        gamma, tiny = self._known.get(roundings) or self._bounds(roundings)
+        underflow = arb(0, tiny)
+        known = arb_mat(1, len(listed), listed) * arb(0, gamma.upper())
+        known += arb_mat(1, len(listed), [_NONE if one is _NONE else underflow for one in listed])
+        known += arb_mat(1, len(listed), entries)
+        return filled(x.shape, known.entries())
 
     def _widen(self, x: arb, size: arb, roundings: int) -> arb:
         if size.is_zero() or is_minus_infinity(x):
@@ -81,19 +99,20 @@ class Rounded(Balls):
         return self._known[roundings]
 
     def scalar(self, value: sympy.Expr) -> arb:
-        stored: arb = self._stored(filled((1, 1), [super().scalar(value)]))[0, 0]
+        stored: arb = self.stored(filled((1, 1), [super().scalar(value)]))[0, 0]
         return stored
 
     def array(self, exact: Array) -> Array:
-        return self._stored(super().array(exact))
+        return self.stored(super().array(exact))
 
-    def _stored(self, x: Array) -> Array:
+    def stored(self, x: Array) -> Array:
         """Numbers as the dtype stores them: widened unless they are there exactly."""
 
-        def stored(one: arb, there: float) -> arb:
-            return one if one == arb(there) else self._widen(one, one, 2)
+        def lost(one: arb, there: float) -> arb:
+            return _NONE if one == arb(there) else one
 
-        return elementwise(stored, x, self.nearest(elementwise(nearest, x).astype(float)))
+        there = self.nearest(elementwise(nearest, x).astype(float))
+        return self._widened_by(x, elementwise(lost, x, there), 2)
 
     def nearest(self, x: Array) -> Array:
         """The floats of the dtype that are nearest to floats, in float64."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from flint import arb
+from flint import arb, arb_mat
 from numpy.typing import DTypeLike
 
 from symattn.arithmetic.base import Array
@@ -165,10 +165,9 @@ def compare(name: str, array: Array, true: Array, allowed: Array, after: bool = 
     if array.shape != true.shape:
         return StepCheck(name, array.shape, math.inf, math.inf, (), 0.0, False)
     numbers = [*map(float, array.ravel().tolist())]
-    errors = [*map(_error, numbers, true.flat)]
+    errors, inside = _held(numbers, [*true.flat], [*allowed.flat])
     largest = max(errors)
     worst = errors.index(largest)
-    inside = map(_lies, numbers, true.flat, allowed.flat)
     failed = [k for k, is_inside in enumerate(inside) if not is_inside]
     places = [tuple(map(int, np.unravel_index(k, array.shape))) for k in (worst, *failed[:1])]
     return StepCheck(
@@ -198,6 +197,18 @@ def distance(number: float, true: arb, allowed: arb) -> tuple[float, float, bool
     """
     value = float(number)
     return _error(value, true), _most(value, true, allowed), _lies(value, true, allowed)
+
+
+def _held(
+    values: Sequence[float], true: Sequence[arb], allowed: Sequence[arb]
+) -> tuple[list[float], list[bool]]:
+    """`_error` of each, and whether it lies in its ball; together, where all are finite."""
+    if not (all(map(math.isfinite, values)) and all(map(arb.is_finite, (*true, *allowed)))):
+        return [*map(_error, values, true)], [*map(_lies, values, true, allowed)]
+    points, shape = [*map(arb, values)], (1, len(values))
+    apart = (arb_mat(*shape, points) - arb_mat(*shape, true)).entries()
+    errors = [0.0 if one.contains(0) else _upper(one) for one in apart]
+    return errors, [*map(arb.contains, allowed, points)]
 
 
 def _error(value: float, true: arb) -> float:

@@ -89,11 +89,12 @@ class Evaluation(Values):
         lost = {item.letter for item in self.inputs if self._overflows(item.letter)}
         steps = []
         for step in self.steps:
+            allowed = self.rounded(step.letter)
             found = compare(
                 step.name,
                 self.array(step.letter),
-                self.balls(step.letter, BITS[1]),
-                self.rounded(step.letter),
+                self.true(step.letter, allowed),
+                allowed,
                 after=bool(lost & set(step.operands)),
             )
             lost |= {step.letter} if found.overflowed else set()

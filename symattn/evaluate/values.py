@@ -12,7 +12,7 @@ import sympy
 from symattn.arguments import whole, wrong
 from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.balls import BALLS, Balls, is_settled
+from symattn.arithmetic.balls import BALLS, Balls, finer, is_settled
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, filled
 from symattn.arithmetic.decide import Digits, decide, decided
 from symattn.arithmetic.enclosure import BITS, precision
@@ -82,6 +82,8 @@ class Values(Matrices):
         if letter in self.given:
             if not isinstance(arithmetic, Arrays):
                 self._check_exact(letter)
+            if isinstance(arithmetic, Rounded):
+                return arithmetic.stored(self.value(letter, BALLS))
             return arithmetic.array(self.given[letter])
         step = self._steps[letter]
         if not isinstance(arithmetic, Arrays):
@@ -211,6 +213,12 @@ class Values(Matrices):
             bits = whole(bits, "bits", 2, BITS[-1])
         with precision(bits):
             return self.value(letter, BALLS)
+
+    def true(self, letter: str, beside: Array) -> Array:
+        """Proven enclosures that are a million times as fine as other balls are wide, or finer."""
+        found = self.balls(letter, BITS[0])
+        is_fine = all(map(finer, found.flat, beside.flat))
+        return found if is_fine else self.balls(letter, BITS[1])
 
     def rounded(self, letter: str, digits: int | None = None) -> Array:
         """Where floating point in this dtype may end up, as balls; `digits` as for `Rounded`."""
