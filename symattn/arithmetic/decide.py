@@ -69,7 +69,7 @@ def decide(
             if abs(size) > 5000:
                 found = _scientific(value, size, digits)
             else:
-                found = _plain(x, value, bits >= _DEEP, size, digits, rounding)
+                found = _plain(x, value, bits, size, digits, rounding)
         if found is not None:
             return found
     return _unproven(value, digits)
@@ -115,15 +115,16 @@ def _trimmed(text: str) -> str:
 
 
 def _plain(
-    x: Quantity, value: arb, deep: bool, size: int, digits: int, rounding: Rounding
+    x: Quantity, value: arb, bits: int, size: int, digits: int, rounding: Rounding
 ) -> Digits | None:
     """The digits of a number in units of 10^size; None where more precision is needed."""
-    side, places = partial(x.exact_side, deep=deep), digits - size
+    deep, places = bits >= _DEEP, digits - size
+    side = _unasked if bits < BITS[1] else partial(x.exact_side, deep=deep)
     units = _round(value, side, places, rounding)
     if units is None:
         return None
     if size and abs(units) >= fmpz(10) ** (digits + 1):  # 9.99996 became 10.0000
-        return _plain(x, value, deep, size + 1, digits, rounding)
+        return _plain(x, value, bits, size + 1, digits, rounding)
     decimal = fmpq(units) / _ten(places)
     is_exact = value.is_exact() and value.fmpq() == decimal
     if not value.is_exact() and _contains(value, decimal):
@@ -135,6 +136,10 @@ def _plain(
     if is_exact:
         text = _trimmed(text)
     return Digits(f"{text}e{size}" if size else text, is_exact)
+
+
+def _unasked(q: fmpq) -> None:
+    """What exact arithmetic says, before a finer ball has been looked at, which costs less."""
 
 
 def _scientific(value: arb, size: int, digits: int) -> Digits | None:

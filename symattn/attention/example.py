@@ -6,9 +6,10 @@ leave no weight of nearly 0 or 1 where nothing is hidden.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import cycle, islice
+from itertools import chain, count, cycle, islice
+from math import gcd
 
 import numpy as np
 import sympy
@@ -22,16 +23,11 @@ from symattn.language.spec import Equations
 #: A number by itself: λ, γ, neither 0 nor 1.
 _NUMBER = [["1/2"]]
 
-#: The numbers that fill the matrices in turn, small, with zeros and a sign, and smaller ones; and
-#: which of them to begin with, as they are tried.
-_FILLINGS = tuple(
-    (numbers, k)
-    for numbers in (
-        (1, 0, 2, 1, -1, 0, 1, 2, 0, 1, 1, -1, 2),
-        (1, 0, -1, 1, 0, 1, 1, -1, 0, 0, 1),
-    )
-    for k in range(len(numbers))
-)
+#: The numbers that fill the matrices in turn: small, with zeros and a sign, and smaller ones.
+_NUMBERS, _SMALLER = (1, 0, 2, 1, -1, 0, 1, 2, 0, 1, 1, -1, 2), (1, 0, -1, 1, 0, 1, 1, -1, 0, 0, 1)
+
+#: The same, with which of them to begin, and how many zeros to put between, as they are tried.
+_FILLINGS = tuple((numbers, k, 0) for numbers in (_NUMBERS, _SMALLER) for k in range(len(numbers)))
 
 #: The least that a weight is to be which is not 0, and to be short of 1 if it is not 1.
 _LEAST = 0.005
@@ -154,12 +150,13 @@ def small_numbers(
     sizes = _SIZES | {"n": tokens, "m": tokens, "d_k": d_k, "d_model": d_k, "n_vocab": tokens}
     best: dict[str, Given] = {}
     most, refused = -np.inf, None
-    for numbers, start in _FILLINGS[: None if max(tokens, d_k) <= _BY_HAND else 1]:
-        filling = islice(cycle(numbers), start, None)
+    for numbers, start, zeros in _fillings(tokens, d_k):
+        spread = chain.from_iterable((number, *(0,) * zeros) for number in cycle(numbers))
+        filling = islice(spread, start * (zeros + 1), None)
         given = _filled(derivation, sizes, filling, positive)
         try:
             needed = all(item.name in given for item in forward.inputs)  # a gradient leaves out
-            least = _least(forward if needed else derivation, given)
+            least = _least(forward if needed else derivation, given, is_wide=d_k > _BY_HAND)
         except SymattnError as error:  # 1/0, ln 0
             refused = error
             continue
@@ -170,6 +167,22 @@ def small_numbers(
     if refused is not None and not best:
         raise refused
     return best
+
+
+def _fillings(tokens: int, d_k: int) -> Sequence[tuple[tuple[int, ...], int, int]]:
+    """What is tried in turn at these sizes.
+
+    Of wide matrices a product has so many terms that each weight would be 0 or 1: the wider they
+    are the more zeros there may be, of a number that spreads them over all columns.
+    """
+    if d_k <= _BY_HAND:
+        return _FILLINGS[: None if tokens <= _BY_HAND else 1]
+    spread = {
+        next(zeros for zeros in count(least) if gcd(zeros + 1, d_k) == 1): None
+        for least in (0, 1, 2, 4, 8)
+        if least * _BY_HAND <= d_k
+    }
+    return [(_SMALLER, start, zeros) for start in range(3) for zeros in spread]
 
 
 def _filled(
@@ -202,13 +215,16 @@ def _filled(
     return given
 
 
-def _least(derivation: Derivation, given: dict[str, Given]) -> float:
-    """How far from 0 and from 1 the weights are at least, but for those that are 0 or 1."""
+def _least(derivation: Derivation, given: dict[str, Given], is_wide: bool) -> float:
+    """How far from 0 and from 1 the weights are at least, but for those that are 0 or 1.
+
+    If all of them are, and the matrices are wide, it is because of that.
+    """
     values = derivation.evaluate(**{item.name: given[item.name] for item in derivation.inputs})
     weights = [np.ravel(values.array(step.letter)) for step in derivation if step.weights]
-    found = np.concatenate([*weights, [0.5]])
+    found = np.concatenate([*weights, [0.0 if is_wide and weights else 0.5]])
     some = found[(found != 0) & (found != 1)]
-    return float(np.minimum(some, 1 - some).min())
+    return float(np.minimum(some, 1 - some).min(initial=0.5 if some.size else 0.0))
 
 
 def _with_heads(spec: Attention, heads: int | None) -> Attention:

@@ -338,14 +338,13 @@ def at(rule: Rule, indices: Mapping[sympy.Symbol, int], sizes: Mapping[sympy.Sym
         case Named(_, _, value):
             return at(value, indices, sizes)
         case Total(body, index, size, start):
-            known = {**indices, **sizes}
-            begin, count = (int(sympy.sympify(x, strict=True).subs(known)) for x in (start, size))
+            begin, count = (int(_index(x, indices, sizes)) for x in (start, size))
             along = range(begin, begin + count)
             return Plus(tuple(at(body, {**indices, index: k}, sizes) for k in along))
         case Power(body, exponent) if not isinstance(exponent, int):
             return Power(at(body, indices, sizes), _index(exponent, indices, sizes))
         case OfRow(name, (body,), index, size) if index is not None:
-            count = int(sympy.sympify(size, strict=True).subs(sizes))
+            count = int(_index(size, {}, sizes))
             places = ({**indices, index: k} for k in range(count))
             return OfRow(name, tuple(at(body, place, sizes) for place in places))
         case Cases(left, sign, right, value, otherwise):
@@ -422,7 +421,11 @@ def _index(
         return index
     if isinstance(index, sympy.Symbol):
         return indices.get(index, sizes.get(index, index))
-    value = index.subs(indices).subs(sizes)
+    known = {
+        letter: sympy.sympify(indices.get(letter, sizes.get(letter, letter)), strict=True)
+        for letter in index.free_symbols
+    }
+    value = index.xreplace(known)
     return int(value) if value.is_Integer else value
 
 
