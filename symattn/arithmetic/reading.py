@@ -241,13 +241,17 @@ def read_array(
     value = _listed(value, name)
     shape = _shape(value, name)
     _check_levels(shape, name, levels)
-    out = np.empty(shape, dtype=object)
-    for index in np.ndindex(*shape):
-        entry: Any = value
-        for step in index:
-            entry = entry[step]
-        out[index] = _entry(entry, name, index, infinite, boolean)
-    return out
+    entries: list[Any] = [value]
+    for _ in shape:
+        entries = [entry for part in entries for entry in part]
+    out = np.empty(len(entries), dtype=object)
+    for k, entry in enumerate(entries):
+        if type(entry) is int and entry.bit_length() < 64 and not boolean:
+            out[k] = sympy.Integer(entry)
+        else:
+            index = tuple(map(int, np.unravel_index(k, shape)))
+            out[k] = _entry(entry, name, index, infinite, boolean)
+    return out.reshape(shape)
 
 
 def _entry(

@@ -220,7 +220,8 @@ def _least(derivation: Derivation, given: dict[str, Given], is_wide: bool) -> fl
 
     If all of them are, and the matrices are wide, it is because of that.
     """
-    values = derivation.evaluate(**{item.name: given[item.name] for item in derivation.inputs})
+    arrays = {item.name: np.asarray(given[item.name]) for item in derivation.inputs}
+    values = derivation.evaluate(**arrays)
     weights = [np.ravel(values.array(step.letter)) for step in derivation if step.weights]
     found = np.concatenate([*weights, [0.0 if is_wide and weights else 0.5]])
     some = found[(found != 0) & (found != 1)]

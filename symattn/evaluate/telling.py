@@ -51,6 +51,7 @@ class _Path:
     notation: Notation
     chosen: dict[str, Place]
     _dullness: dict[str, Array] = field(default_factory=dict)
+    _rowwise: dict[str, Array] = field(default_factory=dict)
     _reads: dict[tuple[str, Place], list[tuple[str, Place]]] = field(default_factory=dict)
 
     def places(self) -> dict[str, Place]:
@@ -105,6 +106,11 @@ class _Path:
 
     def _rows(self, step: Item) -> Array:
         """How little each row shows in all steps that have such rows, by head where there are."""
+        if step.letter not in self._rowwise:
+            self._rowwise[step.letter] = self._of_rows(step)
+        return self._rowwise[step.letter]
+
+    def _of_rows(self, step: Item) -> Array:
         count = self._shape(step)[:-1]
         total = np.zeros(count)
         for other in self.steps:
