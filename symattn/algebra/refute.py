@@ -334,8 +334,9 @@ class _Sampler:
         top = 1 + min(style // 2, 3)
         positive = positive or style % 3 == 2  # roots and logarithms have values then
         low = 1 if positive else (0 if style == 0 else -top)
-        value = sympy.Integer(self.chance.randint(low, top + positive))
-        return value / 2 if style % 3 == 1 and value % 2 else value
+        number = self.chance.randint(low, top + positive)
+        halved = style % 3 == 1 and number % 2
+        return sympy.Rational(number, 2) if halved else sympy.Integer(number)
 
     def _random(self, dims: tuple[int, ...], style: int, positive: bool) -> Array:
         return filled(dims, [self._number(style, positive) for _ in range(prod(dims))])
@@ -363,15 +364,22 @@ class _Sampler:
         return array if not positive else abs(array) + (array == 0).astype(int)
 
     def _orthonormal(self, dims: tuple[int, ...]) -> Array:
-        """Orthonormal columns (or rows): signed permutations and rational reflections."""
+        """Orthonormal columns (or rows): of signed permutations and rational reflections.
+
+        Rows of ±P (I − 2 v vᵀ/|v|²).
+        """
         size = max(dims)
         order = list(range(size))
         self.chance.shuffle(order)
-        square = _unit(size)[order] * self.chance.choice((1, -1))
-        vector = self._random((size, 1), 1, True)
-        length = (vector.T @ vector).item()
-        square = square @ (_unit(size) - vector @ vector.T * sympy.Rational(2, length))
-        return np.asarray(square[: dims[0], : dims[1]])
+        sign = self.chance.choice((1, -1))
+        vector = [int(2 * x) for x in self._random((size,), 1, True)]
+        length = sum(x * x for x in vector)
+        entries = [
+            sympy.Rational(sign * (length * (i == j) - 2 * vector[i] * vector[j]), length)
+            for i in order[: dims[0]]
+            for j in range(dims[1])
+        ]
+        return filled(dims, entries)
 
 
 def _unit(size: int) -> Array:
@@ -426,9 +434,8 @@ def _permuted_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
 def _unit_rows(sampler: _Sampler, dims: tuple[int, ...]) -> Array:
     """Rows of length 1 with rational entries: (3/5, 4/5), (1/3, 2/3, 2/3)."""
     size = max(dims)
-    rows = [sampler._orthonormal((size, size))[0] for _ in range(dims[0])]
-    out = np.array([row[: dims[1]] for row in rows], dtype=object)
-    return out if dims[1] == size else sampler._orthonormal((size, size))[: dims[0], : dims[1]]
+    rows = [sampler._orthonormal((1, size))[0] for _ in range(dims[0])]
+    return np.stack(rows) if dims[1] == size else sampler._orthonormal(dims)
 
 
 def _of_zeros(sampler: _Sampler, dims: tuple[int, ...]) -> Array:

@@ -180,7 +180,10 @@ class _Walk:
 
     def at_size(self, value: sympy.Basic) -> sympy.Basic:
         """A number in which sizes may stand."""
-        return value if isinstance(value, sympy.Integer) else value.subs(self.sizes)
+        if isinstance(value, sympy.Integer):
+            return value
+        letters = value.free_symbols & {*self.sizes}
+        return value.xreplace({one: sympy.sympify(self.sizes[one], strict=True) for one in letters})
 
 
 def _meant(expr: MatrixExpr) -> MatrixExpr:
