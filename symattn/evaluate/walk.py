@@ -236,15 +236,26 @@ def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
     """The states of all tokens, (…, tokens, rows, columns), one after another."""
     body, index, count, start, letter = node.args
     number = count.subs(sizes)
+    fixed = {
+        part: sympy.MatrixSymbol(f"{node.key} {place}", *part.shape)
+        for place, part in enumerate(dict.fromkeys(_of_no_token(body, index)))
+    }
+    made = {symbol.name: program_of(part, sizes) for part, symbol in fixed.items()}
+    body = body.xreplace(fixed)
 
     @cache
     def at_token(expr: MatrixExpr, token: sympy.Expr) -> Program:
         return program_of(expr.xreplace({index: token}), sizes)
 
     def run(values: Callable[[str], Array], arithmetic: Arithmetic) -> Array:
+        once = {name: program(values, arithmetic) for name, program in made.items()}
+
+        def each(name: str) -> Array:
+            return once[name] if name in once else values(name)
+
         def following(token: sympy.Expr, state: Array) -> Array:
             def known(name: str) -> Array:
-                return state if name == node.key else values(name)
+                return state if name == node.key else each(name)
 
             new = at_token(body, token)(known, arithmetic)
             if node.back:
@@ -252,12 +263,24 @@ def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
             return arithmetic.kept(new)
 
         if node.back:
-            last = arithmetic.kept(at_token(body, number - 1)(values, arithmetic))
+            last = arithmetic.kept(at_token(body, number - 1)(each, arithmetic))
             return arithmetic.states(str(letter), following, last, number, back=True)
         begin = program_of(start, sizes)(values, arithmetic)
         return arithmetic.states(str(letter), following, begin, number)
 
     return run
+
+
+def _of_no_token(expr: MatrixExpr, index: sympy.Symbol) -> Iterator[MatrixExpr]:
+    """The largest parts of a state, but letters, that are the same at every token."""
+    if letter_of(expr) or not expr.atoms(sympy.MatrixSymbol):
+        return
+    if not expr.has(Beside) and not {index, HEAD} & expr.atoms(sympy.Symbol):
+        yield expr
+    elif not (isinstance(expr, Node) and expr.bound):
+        for part in expr.args:
+            if isinstance(part, MatrixExpr):
+                yield from _of_no_token(part, index)
 
 
 def _symbol(letter: str, shared: bool) -> Program:
