@@ -680,6 +680,13 @@ class Module(types.ModuleType):
         found = self._own.get(name)
         return getattr(self._module, name) if found is None else found
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A part that is imported when it is asked for becomes one of the module itself."""
+        if name in ("_module", "_own"):
+            super().__setattr__(name, value)
+        else:
+            setattr(self._module, name, value)
+
 
 def _of_math(name: str) -> Callable[..., Any]:
     function, own = getattr(math, name), _UFUNCS["absolute" if name == "fabs" else name]

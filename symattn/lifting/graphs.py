@@ -21,7 +21,8 @@ import numpy as np
 from symattn.lifting import composed
 from symattn.lifting.composed import Unmade
 from symattn.lifting.entries import Complex, Condition, Entries, Taped, entries
-from symattn.lifting.recorded import BRANCHES, WRITTEN, Recorded, bare, unsaid
+from symattn.lifting.loops import WRITTEN
+from symattn.lifting.recorded import BRANCHES, Recorded, bare, unsaid
 from symattn.lifting.said import Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.

@@ -7,6 +7,7 @@ formula, and says so where one is asked for.
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,9 @@ import numpy.typing as npt
 
 from symattn.errors import SymattnError, quote
 from symattn.language.texts import read_text
-from symattn.lifting import said
+from symattn.lifting import loops, said
+from symattn.lifting.entries import Module
+from symattn.lifting.loops import NOTHING, WRITTEN, Made
 from symattn.lifting.numerals import LOWEST
 from symattn.lifting.said import ATOM, CUT, FAMILIES, OF_ENTRIES, Said, Unsaid, called, is_whole
 from symattn.lifting.turning import rotary
@@ -47,6 +50,10 @@ class Recording:
     program: Any = None
     #: What is given and what has a letter, of which others may be turned.
     named: list[Recorded] = field(default_factory=list)
+    #: What each letter was made of, its numbers, and the letters of what a loop makes each time.
+    made: dict[str, Made] = field(default_factory=dict)
+    numbers: dict[str, Any] = field(default_factory=dict)
+    families: dict[tuple[str, ...], str] = field(default_factory=dict)
     #: The line of a graph that is being followed; the program itself does not run then.
     line: int = 0
 
@@ -103,6 +110,17 @@ class Recording:
         """A shape in names of sizes."""
         return " × ".join(self.number(size).text for size in shape)
 
+    def variable(self, array: Recorded) -> str:
+        """The variable of the program that holds an array."""
+        frame: FrameType | None = sys._getframe()
+        while frame is not None:
+            if frame.f_code.co_filename == self.file:
+                for name, value in frame.f_locals.items():
+                    if value is array:
+                        return name
+            frame = frame.f_back
+        return "output"
+
     def place(self) -> str:
         """The line of the program that is being run."""
         frame: FrameType | None = sys._getframe()
@@ -141,6 +159,65 @@ class _View:
             return viewed(self.last.said, self.last.shape, self.places_in_last, run)
 
 
+@dataclass
+class _Parts:
+    """An array that is written part by part: each part, by where it begins."""
+
+    shape: tuple[int, ...]
+    known: dict[int, Recorded] = field(default_factory=dict)
+
+    def write(self, places: npt.NDArray[Any], value: Any) -> bool:
+        """Keep a part, which has to be one piece; whether it is."""
+        start, count = int(places.flat[0]) if places.size else 0, places.size
+        whole = np.array_equal(places.ravel(), np.arange(start, start + count))
+        is_kept = whole and isinstance(value, Recorded) and value.size == count
+        if is_kept:
+            self.known[start] = value
+        return is_kept
+
+    def part(self, places: Any) -> Recorded | None:
+        """What was written at these places, if that is one part."""
+        one = self.known.get(int(np.min(places, initial=math.prod(self.shape))))
+        return one if one is not None and one.shape == np.shape(places) else None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no part is missing."""
+        return sum(one.size for one in self.known.values()) == math.prod(self.shape)
+
+    def said(self, run: Recording, numbers: Any, name: str = "output") -> Said:
+        """The formula. Raises `Unsaid` where parts are missing, or are not made alike."""
+        parts = [self.known[start] for start in sorted(self.known)]
+        counts = {one.size for one in parts}
+        if len(counts) != 1 or not self.is_whole:
+            raise Unsaid(WRITTEN)
+        formulas, count = [one.said for one in parts], counts.pop()
+        if len(self.shape) == 3 and count == math.prod(self.shape[1:]):
+            return loops.of_heads(run, formulas, run.index(len(parts)))
+        if len(self.shape) > 2 or count not in (1, self.shape[-1]):
+            raise Unsaid(WRITTEN)
+        if count == len(self.shape) == 1:
+            with suppress(Unsaid):
+                return loops.of_vector(run, formulas)
+        if count == 1 < len(self.shape):
+            rows = [formulas[k : k + self.shape[1]] for k in range(0, len(parts), self.shape[1])]
+            return loops.of_entries(run, rows, numbers, name)
+        return loops.of_rows(run, formulas, numbers, name)
+
+
+class Blank(np.ndarray[Any, Any]):
+    """An array of constants that a program may write over, which then records."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write a part; what was made of what is given makes this array one that records."""
+        if isinstance(value, Recorded) and self.base is None:
+            self.__class__ = Recorded  # type: ignore[assignment]  # of the same layout
+            Recorded.begin(self, value.run)  # type: ignore[arg-type]
+            self[key] = value
+        else:
+            super().__setitem__(key, bare(value))
+
+
 def _moving(name: str) -> Callable[..., Any]:
     """A method of NumPy's that only moves numbers, by its name."""
 
@@ -154,7 +231,7 @@ class Recorded(np.ndarray[Any, Any]):
     """An array with the formula by which it was made, or why it has none."""
 
     run: Recording
-    formula: Said | _View | str
+    formula: Said | _View | _Parts | str
     _memory: list[int]
     _version: int
 
@@ -168,6 +245,11 @@ class Recorded(np.ndarray[Any, Any]):
                 self._memory = made_of._memory
                 self._version = self._memory[0]
 
+    def begin(self, run: Recording) -> None:
+        """Record from here on, what is written part by part."""
+        self.run, self._memory, self._version = run, [0], 0
+        self.formula = _Parts(self.shape)
+
     @property
     def said(self) -> Said:
         """The formula. Raises `Unsaid` where there is none."""
@@ -177,7 +259,18 @@ class Recorded(np.ndarray[Any, Any]):
             raise Unsaid(self.formula)
         if self._version != self._memory[0]:
             raise Unsaid("an array of which a part was written over")
-        return self.formula if isinstance(self.formula, Said) else self.formula.said(self.run)
+        match self.formula:
+            case _Parts() as parts:
+                self.is_made(parts.said(self.run, bare(self), self.run.variable(self)))
+                return self.said
+            case _View() as view:
+                return view.said(self.run)
+        return self.formula
+
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether it is written part by part, and nothing has asked for all of it yet."""
+        return isinstance(self.formula, _Parts)
 
     @property
     def is_known(self) -> bool:
@@ -273,13 +366,25 @@ class Recorded(np.ndarray[Any, Any]):
     def __getitem__(self, key: Any) -> Any:
         """A part, or the same with another axis."""
         key = bare(key)
+        if isinstance(self.formula, _Parts):
+            known = self.formula.part(np.arange(self.size).reshape(self.shape)[key])
+            if known is not None:
+                return known
         return self.moved(lambda array: array[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """A part written over; the whole has no formula any more, unless it is written whole."""
-        super().__setitem__(bare(key), bare(value))
+        key = bare(key)
+        super().__setitem__(key, bare(value))
+        places = np.arange(self.size).reshape(self.shape)[key]
+        is_current = self._version == self._memory[0]
         self._memory[0] += 1
-        self.formula = _placed(self.run, f"a part is written over: {WRITTEN}")
+        if isinstance(self.formula, _Parts) and is_current and self.formula.write(places, value):
+            self._version = self._memory[0]
+            if value.ndim:  # by whose letter it is known from now on
+                self.run.program.named(self.run.variable(self), value)
+        else:
+            self.formula = _placed(self.run, f"a part is written over: {WRITTEN}")
 
     transpose, swapaxes, reshape, squeeze, repeat, ravel, flatten = map(
         _moving, ("transpose", "swapaxes", "reshape", "squeeze", "repeat", "ravel", "flatten")
@@ -340,12 +445,6 @@ class Recorded(np.ndarray[Any, Any]):
         )
 
 
-#: What is said of an array that is written or joined part by part.
-WRITTEN = (
-    "parts of an array are written or joined one by one, as in a loop over tokens; products of "
-    "matrices, sums and blocks have a formula"
-)
-
 #: What is said of a program that asks the numbers.
 BRANCHES = "a branch depends on the numbers; a mask of constants has a formula"
 
@@ -370,6 +469,45 @@ def _recorded(numbers: Any, run: Recording) -> Recorded:
     array = np.asarray(numbers).view(Recorded)
     array.run = run
     return array
+
+
+def _blank(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes an array of constants, which may be written over."""
+
+    def of(*args: Any, **more: Any) -> Any:
+        made = function(*map(bare, args), **more)
+        if made.dtype.kind != "f":
+            return made
+        blank = Blank(made.shape, made.dtype)
+        blank[...] = made
+        return blank
+
+    return of
+
+
+def _array(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``np.array``, of arrays that record, too."""
+
+    def of(value: Any, *args: Any, **more: Any) -> Any:
+        if isinstance(value, list | tuple) and any(isinstance(one, Recorded) for one in value):
+            return np.stack([*value])
+        return function(value, *args, **more)
+
+    return of
+
+
+_BLANK = ("zeros", "empty", "full", "ones", "zeros_like", "empty_like", "ones_like", "full_like")
+
+_OF_NUMPY: Mapping[str, Callable[..., Any]] = {
+    **{name: _blank(getattr(np, name)) for name in _BLANK},
+    **{name: _array(getattr(np, name)) for name in ("array", "asarray")},
+}
+
+
+def of_numpy() -> dict[int, Any]:
+    """What a program sees for NumPy and some of its functions, by the ids of these."""
+    own = {id(getattr(np, name)): function for name, function in _OF_NUMPY.items()}
+    return {**own, id(np): Module(np, _OF_NUMPY)}
 
 
 #: How many heads and groups of them there are, by name.
@@ -418,8 +556,9 @@ def recorded_input(
 
 def _written_over(out: Any, result: Recorded) -> Any:
     """An array that is written over as a whole, as by ``a -= b``."""
-    if not isinstance(out, Recorded):
-        raise Unsaid(_placed(result.run, f"an array of constants is written over: {WRITTEN}"))
+    if not isinstance(out, Recorded):  # of which only the name is kept
+        np.copyto(out, bare(result))
+        return result
     np.copyto(out.view(np.ndarray), bare(result))
     out._memory[0] += 1
     if out.base is not None and isinstance(out.base, Recorded):
@@ -468,6 +607,8 @@ def _said(run: Recording, value: Any) -> Said:
     """The formula of an operand: a recorded array, a number, or a matrix of constants."""
     if isinstance(value, Recorded):
         return value.said
+    if isinstance(value, Blank) and value.ndim in (1, 2) and not value.any():
+        return Said(NOTHING, ATOM, ("i", "j")[-value.ndim :])
     numbers = np.asarray(value)
     lead = 0
     while numbers.ndim > 2 and (numbers == numbers[:1]).all():
@@ -523,8 +664,15 @@ _FORMULAS: Mapping[str, Callable[..., Said]] = {
 def _product(run: Recording, one: Any, other: Any) -> Said:
     """A product of matrices, or of one and an array with one axis, as NumPy has it."""
     first, second = _said(run, one), _said(run, other)
-    if len(first.axes) < 1 or len(second.axes) < 1 or len(first.axes) + len(second.axes) < 3:
-        raise Unsaid("a product of two vectors")
+    if len(first.axes) < 1 or len(second.axes) < 1:
+        raise Unsaid("a product with a number by a function of matrices")
+    if len(second.axes) == 1 and len(first.axes) < 3:
+        row = _as_row(second)
+        if len(first.axes) == 1:
+            return said.product(_as_row(first), row.turned, ())
+        first = _with_columns(first, -1, one)
+        if first.axes[:1] == ("i",):
+            return said.product(row, first.turned, ("j",))
     first = _with_columns(first, -1, one)
     second = _with_columns(second.turned, max(-2, -len(second.axes)), other).turned
     lead = said.together(first.axes[:-2], second.axes[:-2])
@@ -532,6 +680,18 @@ def _product(run: Recording, one: Any, other: Any) -> Said:
         raise Unsaid("a product for each row")
     rows, columns = first.axes[-2:-1], second.axes[-1:] if len(second.axes) > 1 else ()
     return said.product(first, second, (*lead, *rows, *columns))
+
+
+def _as_row(one: Said) -> Said:
+    """An array with one axis by the formula of a row."""
+    if one.axes not in (("i",), ("j",)):
+        raise Unsaid("a product over more than the rows and columns of matrices")
+    return one if one.axes == ("j",) else one.turned
+
+
+def _outer(run: Recording, one: Any, other: Any) -> Said:
+    """The product of a column and a row."""
+    return said.product(_as_row(_said(run, one)).turned, _as_row(_said(run, other)), ("i", "j"))
 
 
 def _with_columns(one: Said, axis: int, array: Any) -> Said:
@@ -569,8 +729,9 @@ def _reduced(
 ) -> Said:
     """A sum, a mean or a maximum over one axis: of rows, of columns, or of heads."""
     axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
+    axis = 0 if axis is None and array.ndim == 1 else axis
     function = _ROWS.get(name)
-    if function is None or axis is None or np.ndim(axis) > 0 or array.ndim < 2:
+    if function is None or axis is None or np.ndim(axis) > 0:
         raise Unsaid(f"{name} over these axes; sums, means and maxima of rows have a formula")
     given = [value for option, value in more.items() if option != "dtype" and value is not True]
     if any(value is not None and value is not np._NoValue for value in given):
@@ -645,10 +806,27 @@ def _joined(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) -
     """Matrices below or beside one another."""
     parts = [_said(run, one).upright for one in arrays]
     axes = parts[0].axes
+    index = next((one for one, count in run.counts.items() if count == len(parts)), "")
+    if index and axes[axis] == "j":
+        with suppress(Unsaid):
+            whole = loops.of_heads(run, parts, index)
+            return Said(f"concat_{index}({whole.text})", ATOM, axes)
     if any(one.axes != axes for one in parts) or axes[axis] not in ("i", "j"):
         raise Unsaid("arrays that are no matrices joined")
     sign = "; " if axes[axis] == "i" else ", "
     return Said(f"[{sign.join(one.text for one in parts)}]", ATOM, axes)
+
+
+def _stacked(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) -> Said:
+    """Rows, matrices or numbers one after another, as a loop has made them."""
+    size = 0
+    if axis != 0 or not all(isinstance(one, Recorded) for one in arrays):
+        raise Unsaid(WRITTEN)
+    parts = _Parts((len(arrays), *np.shape(arrays[0])))
+    for one in arrays:
+        parts.known[size] = one
+        size += one.size
+    return parts.said(run, np.stack([*map(bare, arrays)]))
 
 
 def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Said:
@@ -700,10 +878,16 @@ def _in_order(array: Any, letters: Sequence[str], wanted: Sequence[str]) -> Any:
 #: The formula of each other function of NumPy's.
 _FUNCTIONS: Mapping[str, Callable[..., Said]] = {
     "where": _chosen,
+    "stack": _stacked,
     "dot": _product,
+    "inner": _product,
+    "vdot": _product,
+    "outer": _outer,
     "einsum": _einsum,
     "concatenate": _joined,
-    "vstack": _joined,
+    "vstack": lambda run, arrays, **more: (
+        _joined(run, arrays) if np.ndim(arrays[0]) > 1 else _stacked(run, arrays)
+    ),
     "hstack": lambda run, arrays, **more: _joined(run, arrays, 1),
     "mean": partial(_reduced, "mean"),
     "var": _variance,

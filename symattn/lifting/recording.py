@@ -28,10 +28,12 @@ from symattn.lifting.composed import of_special
 from symattn.lifting.entries import seen_by
 from symattn.lifting.graphs import GRAPHS, in_doubles
 from symattn.lifting.limits import LIMITS
+from symattn.lifting.loops import Made, finished
 from symattn.lifting.recorded import (
     Recorded,
     Recording,
     laid,
+    of_numpy,
     place_in,
     quiet,
     recorded_input,
@@ -129,6 +131,9 @@ def _letter_of(name: str) -> str:
     return f"{_KINDS[kind]}_{stem}" if kind in _KINDS and stem else last
 
 
+#: A row, a column or an entry of what has a letter.
+_ONE = re.compile(r"\w+\[(:, )?\d+(, \d+)?\]")
+
 #: The letters of what a layer of PyTorch's has.
 _KINDS: Mapping[str, str] = {"weight": "W", "bias": "b"}
 
@@ -170,16 +175,16 @@ def recorded(asked: Asked) -> bytes:
             result = called(by_graph, (whole(function), [], all_given, run.file), {}, run.file)
             steps.at(())
         else:
-            with seen_by(function, of_special(), {}), steps.watching():
+            with seen_by(function, {**of_numpy(), **of_special()}, {}), steps.watching():
                 result = called(function, [], all_given, run.file)
     if isinstance(result, tuple) and result:
         result = result[0]
     if not isinstance(result, Recorded):
-        raise SymattnError(
-            "it returns no array that was made of what it is given; one of zeros that is written "
-            "part by part has no formula here"
-        )
+        raise SymattnError("it returns no array that was made of what it is given")
     steps.ends_with(result)
+    finished(run)
+    if len(run.numbers) > LIMITS.steps:
+        raise SymattnError(f"it has {len(run.numbers)} steps; {LIMITS.steps} are the most")
     return json.dumps(_found(run, steps, given, result)).encode()
 
 
@@ -198,7 +203,7 @@ def _found(
     axes = {letters[name]: one.axes for name, one in said.items()}
     return {
         "lines": [*counts, *run.lines],
-        "numbers": steps.numbers,
+        "numbers": run.numbers,
         "letters": letters,
         "axes": {**axes, steps.last: result.said.axes},
         "single": run.is_single,
@@ -260,7 +265,6 @@ class _Steps:
         #: The arrays that have a letter, which are kept so that no other takes their place.
         self.known = {id(one): (one, one._version) for one in given}
         run.named += given
-        self.numbers: dict[str, Any] = {}
         #: Of each line that gives variables their values, where that begins, and the names.
         self.statements = _statements(run.file)
         #: Those of the line that is run, and what it has made and not used itself.
@@ -270,7 +274,7 @@ class _Steps:
     @property
     def last(self) -> str:
         """The letter of the last step."""
-        return [*self.numbers][-1]
+        return [*self.run.numbers][-1]
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -293,7 +297,7 @@ class _Steps:
             names = () if self.statement in known else self.statement[1]  # or it goes on
             if names and len(self.made_here) >= len(names):
                 for name, array in zip(names, self.made_here[-len(names) :], strict=True):
-                    self._named(name, array)
+                    self.named(name, array)
             self.made_here.clear()
         self.made_here[:] = [one for one in self.made_here if not any(one is x for x in used)]
         self.statement = statement
@@ -310,14 +314,17 @@ class _Steps:
         """Make an equation of each variable that is new."""
         for name, item in frame.f_locals.items():
             if isinstance(item, Recorded):
-                self._named(name, item)
+                self.named(name, item)
         return self.looked
 
-    def _named(self, name: str, item: Recorded) -> None:
+    def named(self, name: str, item: Recorded) -> None:
+        """Make an equation of a variable that is new, if one is known."""
         kept = self.known.get(id(item))
         version = item._version
         if kept is not None and kept[0] is item and kept[1] == version:
             return
+        if item.is_in_parts:
+            return  # whose other parts may be written yet
         self.known[id(item)] = (item, version)
         try:
             formula = item.said
@@ -325,17 +332,20 @@ class _Steps:
             return  # it may not be needed; if it is, its formula is asked for
         if formula.text.removesuffix(f"[{formula.index}]") in self.run.letters:
             return  # another name for the same
+        if not item.ndim or _ONE.fullmatch(formula.text):
+            return  # a number, or a row of what has a letter, which a loop goes through
         self._step(name, item)
 
     def _step(self, name: str, item: Recorded) -> None:
         formula = item.said.upright
         letter = self.run.letter(name)
-        if len(self.numbers) >= LIMITS.steps:
-            raise Unsaid(f"{self.run.place()}: more than {LIMITS.steps} steps")
+        if len(self.run.numbers) >= LIMITS.returned:
+            raise Unsaid(f"{self.run.place()}: more than {LIMITS.returned:,} steps")
         whole = f"{letter}[{formula.index}]" if formula.index else letter
         self.run.lines.append(f"{whole} = {formula.text}")
-        self.numbers[letter] = laid(np.asarray(item), formula.axes).tolist()
+        self.run.numbers[letter] = laid(np.asarray(item), formula.axes).tolist()
         item.is_made(Said(whole, axes=formula.axes))
+        self.run.made[letter] = Made(name, formula, item)
         self.run.named.append(item)
 
     def ends_with(self, result: Recorded) -> None:
@@ -343,6 +353,6 @@ class _Steps:
         formula = result.said
         if any(n > 1 and not axis for n, axis in zip(result.shape, formula.axes, strict=True)):
             raise SymattnError("it returns an array that is repeated along an axis")
-        last = self.run.lines[-1].split(" = ")[0] if self.numbers else ""
-        if formula.upright is not formula or last != formula.text:
+        last = self.run.lines[-1].split(" = ")[0] if self.run.numbers else ""
+        if formula.upright is not formula or last.removesuffix("[t,:]") != formula.text:
             self._step("output" if "output" not in self.run.letters else "result", result)

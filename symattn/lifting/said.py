@@ -164,6 +164,10 @@ def multiplied(one: Said, other: Said) -> Said:
         one, other = other, one
     if any(numbers):
         return Said(f"{one.within(PRODUCT)} {other.within(ATOM)}", PRODUCT, axes)
+    kept = ["".join(each.axes) for each in (one, other)]
+    if {*kept} == {"i", "j"}:  # a column and a row
+        column, row = (one, other) if kept[0] == "i" else (other, one)
+        return Said(f"{column.within(PRODUCT)} {row.within(ATOM)}", PRODUCT, axes)
     return Said(f"{one.within(PRODUCT)} ∘ {other.within(PRODUCT)}", ENTRIES, axes)
 
 

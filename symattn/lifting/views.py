@@ -139,6 +139,8 @@ class _View:
                 raise _no_part()
             for step in group:
                 self.labels[step.axis] = along
+            if not group and along and self.shape[axis] > 1:
+                return _one(made, along, start + 1)
             return self._part(made, along, start, length, self.shape[axis])
         if len(group) != 2 or widths[1] != 1 or along in (*FAMILIES, "") or group[1].times > 1:
             raise _no_part()
@@ -186,10 +188,25 @@ class _View:
         return _cut(made, along, span)
 
 
+def _one(made: Said, along: str, place: int) -> Said:
+    """A row or a column of a matrix, or an entry of a row; its number tells it from others."""
+    if along == "i":
+        letter = re.fullmatch(r"\w+", made.text)
+        text = f"{made.text}[{place}]" if letter else _span(made, f"{place}, :")
+    else:
+        row = re.fullmatch(r"(\w+\[\d+)\]", made.text)
+        text = f"{row[1]}, {place}]" if row else _span(made, f":, {place}")
+    return replace(made, text=text, level=ATOM)
+
+
 def _cut(made: Said, along: str, span: str) -> Said:
     """Rows or columns of a matrix."""
-    where = f":, {span}" if along == "j" else f"{span}, :"
-    return replace(made, text=f"{made.within(ATOM)}[{where}]", level=ATOM)
+    text = _span(made, f":, {span}" if along == "j" else f"{span}, :")
+    return replace(made, text=text, level=ATOM)
+
+
+def _span(made: Said, where: str) -> str:
+    return f"{made.within(ATOM)}[{where}]"
 
 
 def _steps(places: npt.NDArray[Any]) -> list[_Step]:

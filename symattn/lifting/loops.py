@@ -1,0 +1,243 @@
+"""What a loop has made one after another, as one formula: of row t, or of head h.
+
+A loop is run as Python runs it, so that each row has a formula of its own. Those that differ in
+nothing but the number of the row, and in what the loop has made for it, are one formula by rows:
+``O[t,:] = softmax(Q[t] K^T) V``. What is made of the one before is a recurrence. Whether it was
+read rightly is seen at other sizes, where the equations have to give the function's numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from symattn.lifting.said import ATOM, Said, Unsaid
+
+#: What is said of an array that is written or joined part by part, in parts that are not alike.
+WRITTEN = (
+    "parts of an array are written or joined one by one, and not each by one formula; products of "
+    "matrices, sums, blocks, and rows that are made alike have one"
+)
+
+#: Names, whole numbers, and single signs.
+_TOKEN = re.compile(r"\d+|\w+|.", re.DOTALL)
+
+#: What is made of row j, or is entry j, and what that is of all j in turn: a row.
+_OF_ALL = (
+    (re.compile(r"(\b\w+)\[j\] (\w+\[\d+\])\^T"), r"\2 \1^T"),
+    (re.compile(r"(\b\w+)\[j\]\^T"), r"\1^T"),
+    (re.compile(r"(\b\w+\[\d+), j\]"), r"\1]"),
+)
+
+#: Stands for a state in its own formula, and for zeros that a state may begin with.
+_STATE, NOTHING = "\0", "\1"
+#: What is added for all j in turn: a product.
+_SUMMED = re.compile(r"(\b\w+(?:\[\d+\])?)\[:, j\] ∘ (\w+)\[j\]")
+
+#: Zeros that are added, and others.
+_OF_NOTHING = (
+    (re.compile(rf"{NOTHING}\^T"), NOTHING),
+    (re.compile(rf"{NOTHING} \+ | [+-] {NOTHING}"), ""),
+    (re.compile(NOTHING), "0"),
+)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What has a letter: the variable that it was, the formula, and the array's numbers."""
+
+    name: str
+    formula: Said
+    array: Any
+
+
+class Recording(Protocol):
+    """The lines of a run, what has a letter in them, and its numbers."""
+
+    lines: list[str]
+    letters: set[str]
+    made: dict[str, Made]
+    numbers: dict[str, Any]
+    families: dict[tuple[str, ...], str]
+
+    def letter(self, name: str) -> str:
+        """A letter for a variable."""
+
+    def number(self, value: float) -> Said:
+        """The formula of a number."""
+
+
+def of_rows(run: Recording, parts: Sequence[Said], numbers: Any, name: str) -> Said:
+    """The matrix of these rows, by its letter. Raises `Unsaid` where they are not made alike."""
+    text = _alike(run, [_row(run, one) for one in parts], "t")
+    if text is None:
+        raise Unsaid(WRITTEN)
+    axes = ("i", "j") if np.ndim(numbers) > 1 else ("i",)
+    known = text.removesuffix("[t]")
+    if known in run.families.values():
+        return Said(known, axes=axes)
+    letter = run.letter(name)
+    run.lines.append(f"{letter}[t,:] = {text}")
+    run.numbers[letter] = np.asarray(numbers).reshape(len(parts), -1).tolist()
+    return Said(letter, axes=axes)
+
+
+def of_vector(run: Recording, parts: Sequence[Said]) -> Said:
+    """The row of these numbers, where it is one of matrices; raises as `of_rows`."""
+    text = _alike(run, [_row(run, one) for one in parts], "j")
+    for pattern, whole in _OF_ALL:
+        text = text and pattern.sub(whole, text)
+    if text is None or "j" in _TOKEN.findall(text):
+        raise Unsaid(WRITTEN)
+    return Said(text, min(one.level for one in parts), ("j",))
+
+
+def of_entries(run: Recording, parts: Sequence[Sequence[Said]], numbers: Any, name: str) -> Said:
+    """The matrix of these entries, row by row; raises as `of_rows`."""
+    return of_rows(run, [of_vector(run, row) for row in parts], numbers, name)
+
+
+def of_heads(run: Recording, parts: Sequence[Said], index: str) -> Said:
+    """The matrices of all heads as a family of its index; raises as `of_rows`."""
+    text = _alike(run, [one.upright.text for one in parts], index)
+    axes = {one.upright.axes for one in parts}
+    if text is None or axes != {("i", "j")}:
+        raise Unsaid(WRITTEN)
+    return Said(text, min(one.level for one in parts), (index, "i", "j"))
+
+
+def _row(run: Recording, one: Said) -> str:
+    """The formula of an array with one axis, or none, as a row."""
+    kept = [axis for axis in one.axes if axis]
+    if len(kept) > 1:
+        raise Unsaid(WRITTEN)
+    text = one.turned.text if kept == ["i"] else one.text
+    terms = text.split(" + ")
+    whole = _alike(run, terms, "j") if len(terms) > 2 else None
+    summed = _SUMMED.sub(r"\1 \2", whole or "j")
+    return text if "j" in _TOKEN.findall(summed) else summed
+
+
+def _alike(
+    run: Recording, texts: Sequence[str], index: str, made: tuple[str, ...] = ()
+) -> str | None:
+    """The text of which each of these is the one of its number; None where there is none.
+
+    `made` are the letters of what is made so; each may stand in the next.
+    """
+    rows = [_TOKEN.findall(text) for text in texts]
+    if len(rows) < 2 or len({*map(len, rows)}) > 1:
+        return None
+    found = []
+    for column in zip(*rows, strict=True):
+        one = _of_each(run, column, index, made)
+        if one is None:
+            return None
+        found.append(one)
+    return "".join(found)
+
+
+def _of_each(
+    run: Recording, column: tuple[str, ...], index: str, made: tuple[str, ...]
+) -> str | None:
+    """What stands at one place of each text, by the number of the text."""
+    if len({*column}) == 1:
+        return column[0]
+    if made and column[1:] == made[:-1]:
+        return f"{_STATE}[{index} - 1]"
+    if all(map(str.isdecimal, column)):
+        apart = int(column[0]) - 1
+        counted = [*map(int, column)] == [*range(1 + apart, len(column) + 1 + apart)]
+        said = f"{index} {'+' if apart > 0 else '-'} {abs(apart)}" if apart else index
+        return said if counted else None
+    if all(one in run.made for one in column):
+        letter = run.families.get(column) or _family(run, column, index)
+        return letter and f"{letter}[{index}]"
+    return None
+
+
+def _family(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
+    """The letter of what a loop has made each time, in the place of a letter for each."""
+    each = [run.made[letter] for letter in letters]
+    axes = each[0].formula.axes
+    same = len({one.name for one in each}) == 1 and len({one.formula.axes for one in each}) == 1
+    is_matrix = axes == ("i", "j")
+    if not same or not (is_matrix or (index == "t" and axes in (("i",), ("j",)))):
+        return None
+    texts = [one.formula.text if is_matrix else _row(run, one.formula) for one in each]
+    text, start = _alike(run, texts, index), ""
+    if text is None:
+        text, start = _recurrence(run, texts, index, letters)
+    if text is None:
+        return None
+    run.letters.difference_update(letters)
+    letter = run.letter(each[0].name)
+    run.lines[:] = [line for line in run.lines if line.partition(" = ")[0] not in letters]
+    left = f"{letter}[{index}]" if is_matrix or start else f"{letter}[{index},:]"
+    run.lines += [f"{letter}[0] = {start.replace(NOTHING, '0')}"] * bool(start)
+    run.lines.append(f"{left} = {text.replace(_STATE, letter)}")
+    numbers: list[npt.NDArray[Any]] = []
+    for place, (own, one) in enumerate(zip(letters, each, strict=True), 1):
+        laid = np.asarray(run.numbers.pop(own))
+        numbers.append(laid if is_matrix else laid.reshape(1, -1))
+        if one.array.is_known:
+            number = run.number(place).text if place == len(each) else str(place)
+            turned = "^T" if axes == ("i",) else ""
+            one.array.is_made(replace(one.formula, text=f"{letter}[{number}]{turned}", level=ATOM))
+    stacked = np.stack(numbers)
+    run.numbers[letter] = (stacked if is_matrix or start else stacked[:, 0]).tolist()
+    run.families[letters] = letter
+    return letter
+
+
+def _recurrence(
+    run: Recording, texts: Sequence[str], index: str, letters: tuple[str, ...]
+) -> tuple[str | None, str]:
+    """The formula of a state, and what it starts with: what is added to nothing is added to 0."""
+    first, *others = texts
+    before = letters[0]
+    for candidate in (first, *_begun(first, others, before)):
+        text = _alike(run, [candidate, *others], index, letters)
+        if text is not None and _STATE in text:
+            begun, following = map(_TOKEN.findall, (candidate, others[0]))
+            return text, begun[following.index(before)]
+    return None, ""
+
+
+def _begun(first: str, others: Sequence[str], before: str) -> Iterator[str]:
+    """What the first would be if it said of what it begins with that this is nothing."""
+    rest = first.removeprefix(f"{NOTHING} + ")
+    columns = zip(*map(_TOKEN.findall, others[:2]), strict=False)
+    second = [
+        str(int(one) - 1) if one.isdecimal() and other == str(int(one) + 1) else one
+        for one, other in columns
+    ]
+    terms = "".join(NOTHING if one == before else one for one in second).split(" + ")
+    if NOTHING in terms[0]:
+        yield f"{terms[0]} + {rest}"
+    if NOTHING in terms[-1]:
+        yield f"{rest} + {terms[-1]}"
+
+
+def finished(run: Recording) -> None:
+    """Leave out zeros that are added, and what a loop has made each time and nothing is made of."""
+    for pattern, instead in _OF_NOTHING:
+        run.lines[:] = [pattern.sub(instead, line) for line in run.lines]
+    while True:
+        named = {letter: one.name for letter, one in run.made.items() if letter in run.numbers}
+        formulas = (line.partition(" = ")[2] for line in run.lines)
+        used = {*chain.from_iterable(map(_TOKEN.findall, formulas))}
+        listed = [*named.values()]
+        gone = {x for x, name in named.items() if listed.count(name) > 1 and x not in used}
+        gone.discard([*run.numbers][-1])
+        if not gone:
+            return
+        run.lines[:] = [line for line in run.lines if line.partition(" = ")[0] not in gone]
+        for letter in gone:
+            del run.numbers[letter]
