@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 from typing import Any, TypeAlias
 
@@ -22,7 +23,7 @@ from symattn.lifting import composed
 from symattn.lifting.composed import Unmade
 from symattn.lifting.entries import Complex, Condition, Entries, Taped, entries
 from symattn.lifting.loops import WRITTEN
-from symattn.lifting.recorded import BRANCHES, Recorded, bare, unsaid
+from symattn.lifting.recorded import BRANCHES, Recorded, bare, in_parts
 from symattn.lifting.said import Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.
@@ -133,12 +134,14 @@ def _whole(arrays: Sequence[tuple[Any, Any]], places: Any, numbers: Any) -> Any:
     kept = places != 0
     if not others and places.shape == own.shape and (places == own)[kept].all():
         return np.where(kept, one, 0.0)  # what is left of a triangle
-    for axis in range(places.ndim):
-        with suppress(ValueError):  # not along this one
-            if np.array_equal(np.concatenate([each for _, each in arrays], axis=axis), places):
-                return np.concatenate([array for array, _ in arrays], axis=axis)
+    ways: list[Callable[..., Any]] = [np.stack]
+    ways += [partial(np.concatenate, axis=axis) for axis in range(places.ndim)]
+    for joined in ways:
+        with suppress(ValueError):  # not along this axis
+            if np.array_equal(joined([each for _, each in arrays]), places):
+                return joined([array for array, _ in arrays])
     run = next(array.run for array, _ in arrays if isinstance(array, Recorded))
-    return unsaid(numbers[places], run, WRITTEN)
+    return in_parts(numbers[places], run, [(one, np.isin(places, own)) for one, own in arrays])
 
 
 def _scattered(
@@ -724,8 +727,6 @@ def _row(array: Any, place: int) -> Any:
 
 
 def _stacked(parts: list[Any]) -> Any:
-    if any(isinstance(one, Recorded) for one in parts):
-        raise Unsaid(WRITTEN)
     return np.stack(parts)
 
 

@@ -64,7 +64,7 @@ class Recording(Protocol):
     letters: set[str]
     made: dict[str, Made]
     numbers: dict[str, Any]
-    families: dict[tuple[str, ...], str]
+    families: dict[tuple[str, ...], str | None]
 
     def letter(self, name: str) -> str:
         """A letter for a variable."""
@@ -140,7 +140,7 @@ def _alike(
         if one is None:
             return None
         found.append(one)
-    return "".join(found)
+    return "".join(found).replace("^T^T", "")
 
 
 def _of_each(
@@ -157,8 +157,12 @@ def _of_each(
         said = f"{index} {'+' if apart > 0 else '-'} {abs(apart)}" if apart else index
         return said if counted else None
     if all(one in run.made for one in column):
-        letter = run.families.get(column) or _family(run, column, index)
-        return letter and f"{letter}[{index}]"
+        turned = "^T" if run.made[column[0]].formula.axes == ("i",) else ""
+        if column not in run.families:
+            run.families[column] = None  # while it is looked for, and for good if it is none
+            run.families[column] = _family(run, column, index)
+        letter = run.families[column]
+        return letter and f"{letter}[{index}]{turned}"
     return None
 
 
@@ -192,7 +196,6 @@ def _family(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
             one.array.is_made(replace(one.formula, text=f"{letter}[{number}]{turned}", level=ATOM))
     stacked = np.stack(numbers)
     run.numbers[letter] = (stacked if is_matrix or start else stacked[:, 0]).tolist()
-    run.families[letters] = letter
     return letter
 
 

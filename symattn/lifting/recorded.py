@@ -8,6 +8,7 @@ formula, and says so where one is asked for.
 from __future__ import annotations
 
 import math
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from symattn.errors import SymattnError, quote
-from symattn.language.texts import read_text
+from symattn.language.texts import MAX_LENGTH, read_text
 from symattn.lifting import loops, said
 from symattn.lifting.entries import Module
 from symattn.lifting.loops import NOTHING, WRITTEN, Made
@@ -53,7 +54,7 @@ class Recording:
     #: What each letter was made of, its numbers, and the letters of what a loop makes each time.
     made: dict[str, Made] = field(default_factory=dict)
     numbers: dict[str, Any] = field(default_factory=dict)
-    families: dict[tuple[str, ...], str] = field(default_factory=dict)
+    families: dict[tuple[str, ...], str | None] = field(default_factory=dict)
     #: The line of a graph that is being followed; the program itself does not run then.
     line: int = 0
 
@@ -131,9 +132,13 @@ class Recording:
         return f"line {self.line}" if self.line else "the program"
 
 
-@cache
 def _is_letter(name: str) -> bool:
-    """Whether a text may have a letter of that name."""
+    """Whether a text may have a letter of that name; if of one number, then of any."""
+    return _is_name(re.sub(r"\d+\Z", "1", name))
+
+
+@cache
+def _is_name(name: str) -> bool:
     try:
         read_text(f"{name} = 0; x = {name}")
     except SymattnError:
@@ -165,6 +170,8 @@ class _Parts:
 
     shape: tuple[int, ...]
     known: dict[int, Recorded] = field(default_factory=dict)
+    #: The line of the program that has written the last of them.
+    line: str = ""
 
     def write(self, places: npt.NDArray[Any], value: Any) -> bool:
         """Keep a part, which has to be one piece; whether it is."""
@@ -261,7 +268,11 @@ class Recorded(np.ndarray[Any, Any]):
             raise Unsaid("an array of which a part was written over")
         match self.formula:
             case _Parts() as parts:
-                self.is_made(parts.said(self.run, bare(self), self.run.variable(self)))
+                try:
+                    self.is_made(parts.said(self.run, bare(self), self.run.variable(self)))
+                except Unsaid as error:
+                    where = f"{parts.line}: " * (error.args[0] == WRITTEN)
+                    raise Unsaid(f"{where}{error}") from None
                 return self.said
             case _View() as view:
                 return view.said(self.run)
@@ -284,10 +295,12 @@ class Recorded(np.ndarray[Any, Any]):
     def known(self, formula: Callable[[], Said]) -> Recorded:
         """Itself, with the formula, or with the line at which there is none."""
         try:
-            made: Said | str = formula()
+            made = formula()
+            if len(made.text) > MAX_LENGTH:
+                raise Unsaid(f"a formula of more than {MAX_LENGTH:,} characters")
+            self.is_made(made)
         except Unsaid as error:
-            made = _placed(self.run, str(error))
-        self.is_made(made)
+            self.is_made(_placed(self.run, str(error)))
         return self
 
     def moved(self, operation: Callable[[Any], Any]) -> Any:
@@ -380,7 +393,7 @@ class Recorded(np.ndarray[Any, Any]):
         is_current = self._version == self._memory[0]
         self._memory[0] += 1
         if isinstance(self.formula, _Parts) and is_current and self.formula.write(places, value):
-            self._version = self._memory[0]
+            self._version, self.formula.line = self._memory[0], self.run.place()
             if value.ndim:  # by whose letter it is known from now on
                 self.run.program.named(self.run.variable(self), value)
         else:
@@ -523,6 +536,30 @@ def unsaid(numbers: Any, run: Recording, why: str) -> Recorded:
     """An array that records, and has no formula of its own."""
     made = _recorded(numbers, run)
     made.is_made(_placed(run, why))
+    return made
+
+
+def in_parts(numbers: Any, run: Recording, pieces: Sequence[tuple[Any, Any]]) -> Recorded:
+    """An array that is written part by part: each array with where it stands in this one.
+
+    One that is in parts itself gives those that are still whole; without a formula if another is
+    in pieces, or does not record.
+    """
+    made = _recorded(numbers, run)
+    made.begin(run)
+    parts = made.formula
+    assert isinstance(parts, _Parts)
+    parts.line = run.place()
+    for one, where in pieces:
+        if isinstance(one, Recorded) and isinstance(one.formula, _Parts):
+            kept = where.ravel()
+            for start, part in one.formula.known.items():
+                if kept[start : start + part.size].all():
+                    parts.known[start] = part
+        elif not parts.write(np.flatnonzero(where), one):
+            return unsaid(numbers, run, WRITTEN)
+        elif one.ndim:
+            run.program.named("output", one)
     return made
 
 

@@ -33,6 +33,12 @@ OF_ENTRIES: Mapping[str, str] = {
 _SHIFTED = re.compile(r"exp\((.*) - rowmax\(\1\)\)")
 
 
+#: The product of two matrices, of which one is a row, perhaps over a number.
+_TWO = re.compile(
+    r"(?=.*\[\d+\])(\w+(?:\[\w+\])?)(\^T)? (\w+(?:\[\w+\])?)(\^T)?((?: / sqrt\(\w+\)| / \d+)?)"
+)
+
+
 class Unsaid(SymattnError):
     """What has no formula here, and what would have one."""
 
@@ -70,6 +76,11 @@ class Said:
         axes = tuple(_TURNED.get(axis, axis) for axis in self.axes)
         if self.level == ATOM and self.text.endswith("^T"):
             return replace(self, text=self.text.removesuffix("^T"), axes=axes)
+        two = _TWO.fullmatch(self.text)
+        if two and bool(two[2]) != bool(two[4]):
+            pairs = (two.group(3, 4), two.group(1, 2))
+            first, second = (x if turned else f"{x}^T" for x, turned in pairs)
+            return replace(self, text=f"{first} {second}{two[5]}", axes=axes)
         return Said(f"{self.within(ATOM)}^T", ATOM, axes)
 
     @property

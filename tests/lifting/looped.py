@@ -1,0 +1,152 @@
+"""Attention by loops, over tokens, entries and heads, as people write it; and loops without one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def softmax(x: Any) -> Any:
+    e = np.exp(x - x.max())
+    return e / e.sum()
+
+
+def appended(Q: Any, K: Any, V: Any) -> Any:
+    rows = []
+    for q in Q:
+        s = K @ q / np.sqrt(K.shape[1])
+        rows.append(softmax(s) @ V)
+    return np.stack(rows)
+
+
+def written(Q: Any, K: Any, V: Any) -> Any:
+    n, d_k = Q.shape
+    scores = np.zeros((n, K.shape[0]))
+    weights = np.zeros_like(scores)
+    out = np.empty((n, V.shape[1]))
+    for i in range(n):
+        scores[i] = K @ Q[i] / math.sqrt(d_k)
+        e = np.exp(scores[i] - np.max(scores[i]))
+        weights[i] = e / np.sum(e)
+        out[i] = weights[i] @ V
+    return out
+
+
+def by_entries(Q: Any, K: Any, V: Any) -> Any:
+    S = np.zeros((len(Q), len(K)))
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            S[i, j] = np.dot(K[j], Q[i]) / np.sqrt(Q.shape[1])
+    A = np.exp(S)
+    A = A / A.sum(axis=1, keepdims=True)
+    return A @ V
+
+
+def by_sums(Q: Any, K: Any, V: Any) -> Any:
+    out = []
+    for q in Q:
+        s = np.array([q @ k for k in K]) / np.sqrt(len(q))
+        w = np.exp(s) / np.exp(s).sum()
+        out.append(sum(w[j] * V[j] for j in range(len(V))))
+    return np.array(out)
+
+
+def of_heads(Q: Any, K: Any, V: Any) -> Any:
+    out = []
+    for h in range(Q.shape[0]):
+        s = Q[h] @ K[h].T / np.sqrt(K.shape[-1])
+        e = np.exp(s - s.max(-1, keepdims=True))
+        out.append(e / e.sum(-1, keepdims=True) @ V[h])
+    return np.concatenate(out, axis=-1)
+
+
+def linear(Q: Any, K: Any, V: Any) -> Any:
+    S, z = np.zeros((K.shape[1], V.shape[1])), np.zeros(K.shape[1])
+    out = []
+    for q, k, v in zip(Q, K, V, strict=True):
+        p = np.exp(k)
+        S = S + np.outer(p, v)
+        z = z + p
+        out.append(q @ S / (q @ z))
+    return np.vstack(out)
+
+
+def retention(Q: Any, K: Any, V: Any) -> Any:
+    S = np.zeros((K.shape[1], V.shape[1]))
+    out = np.zeros((Q.shape[0], V.shape[1]))
+    for t in range(Q.shape[0]):
+        S = 0.9 * S + K[t][:, None] * V[t][None, :]
+        out[t] = Q[t] @ S
+    return out
+
+
+def delta(Q: Any, K: Any, V: Any) -> Any:
+    S = np.zeros((K.shape[1], V.shape[1]))
+    out = []
+    for q, k, v in zip(Q, K, V, strict=True):
+        S = S + np.outer(k, v - k @ S)
+        out.append(q @ S)
+    return np.stack(out)
+
+
+# ---- without a formula -----------------------------------------------------------------------
+
+
+def causal_by_parts(Q: Any, K: Any, V: Any) -> Any:
+    """The keys up to each token."""
+    out = np.zeros((len(Q), V.shape[1]))
+    for t in range(len(Q)):
+        out[t] = softmax(K[: t + 1] @ Q[t]) @ V[: t + 1]
+    return out
+
+
+def growing(Q: Any, K: Any, V: Any) -> Any:
+    """Row t is multiplied by t."""
+    return np.stack([(i + 1) * (softmax(K @ q) @ V) for i, q in enumerate(Q)])
+
+
+def first_otherwise(Q: Any, K: Any, V: Any) -> Any:
+    """The first row is the mean of the values."""
+    out = np.zeros((len(Q), V.shape[1]))
+    for i, q in enumerate(Q):
+        out[i] = V.mean(axis=0) if i == 0 else softmax(K @ q) @ V
+    return out
+
+
+def one_left_out(Q: Any, K: Any, V: Any) -> Any:
+    """The last row stays 0."""
+    out = np.zeros((len(Q), V.shape[1]))
+    for i in range(len(Q) - 1):
+        out[i] = softmax(K @ Q[i]) @ V
+    return out
+
+
+def written_twice(Q: Any, K: Any, V: Any) -> Any:
+    """A row is written over after it has been read."""
+    out = np.zeros((len(Q), V.shape[1]))
+    for i in range(len(Q)):
+        out[i] = softmax(K @ Q[i]) @ V
+    out[0] = V[0]
+    return out
+
+
+def shifted(Q: Any, K: Any, V: Any) -> Any:
+    """Query t is that of the token before, the first that of the last one."""
+    return np.stack([softmax(K @ Q[i - 1]) @ V for i in range(len(Q))])
+
+
+def mirrored(Q: Any, K: Any, V: Any) -> Any:
+    """The rows from the last to the first."""
+    return np.stack([softmax(K @ q) @ V for q in Q[::-1]])
+
+
+def state_of_two(Q: Any, K: Any, V: Any) -> Any:
+    """A state that is made of the one before the last, too."""
+    S = [np.zeros((K.shape[1], V.shape[1]))] * 2
+    out = []
+    for q, k, v in zip(Q, K, V, strict=True):
+        S.append(S[-1] + S[-2] / 2 + np.outer(k, v))
+        out.append(q @ S[-1])
+    return np.stack(out)

@@ -1,0 +1,136 @@
+"""Loops as equations by rows, families and recurrences; what has no formula is refused by line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symattn.errors import SymattnError
+from symattn.lifting.comparing import prove_programs
+from symattn.lifting.lift import lift
+from tests.lifting import jaxed_loops, looped, torched_loops
+from tests.shares import share
+
+HEADS = dict.fromkeys("QKV", ("h", "n", "d"))
+
+
+def steps(function: Callable[..., Any], shapes: Any = None) -> list[str]:
+    return [x for x in lift(function, shapes).text.splitlines() if " = " in x]
+
+
+BY_ROWS = [
+    "s[t,:] = Q[t] K^T / sqrt(d_k)",
+    "e_1[t,:] = exp(s[t] - rowmax(s[t]))",
+    "output[t,:] = e_1[t] / rowsum(e_1[t]) V",
+]
+STATES = ["S[0] = 0", "S[t] = S[t - 1] + K[t]^T V[t]", "output[t,:] = Q[t] S[t]"]
+
+
+@pytest.mark.parametrize(
+    ("function", "equations"),
+    [
+        (looped.appended, BY_ROWS),
+        (
+            looped.written,
+            [
+                "scores[t,:] = Q[t] K^T / sqrt(d_k)",
+                "e_1[t,:] = exp(scores[t] - rowmax(scores[t]))",
+                "weights[t,:] = e_1[t] / rowsum(e_1[t])",
+                "out[t,:] = weights[t] V",
+            ],
+        ),
+        (
+            looped.by_entries,
+            [
+                "S[t,:] = Q[t] K^T / sqrt(d_k)",
+                "A = exp(S)",
+                "A_2 = A / rowsum(A)",
+                "output = A_2 V",
+            ],
+        ),
+        (
+            looped.by_sums,
+            [
+                "s[t,:] = Q[t] K^T / sqrt(d_k)",
+                "w[t,:] = exp(s[t]) / rowsum(exp(s[t]))",
+                "output[t,:] = w[t] V",
+            ],
+        ),
+        (
+            looped.linear,
+            [
+                "p[t,:] = exp(K[t])",
+                "S[0] = 0",
+                "S[t] = S[t - 1] + p[t]^T V[t]",
+                "z[0] = 0",
+                "z[t] = z[t - 1] + p[t]",
+                "output[t,:] = Q[t] S[t] / (Q[t] z[t]^T)",
+            ],
+        ),
+        (
+            looped.retention,
+            ["S[0] = 0", "S[t] = 9/10 S[t - 1] + K[t]^T V[t]", "out[t,:] = Q[t] S[t]"],
+        ),
+        (
+            looped.delta,
+            [
+                "S[0] = 0",
+                "S[t] = S[t - 1] + K[t]^T (V[t] - K[t] S[t - 1])",
+                "output[t,:] = Q[t] S[t]",
+            ],
+        ),
+        (torched_loops.rows, [BY_ROWS[0], "w[t,:] = softmax(s[t])", "output[t,:] = w[t] V"]),
+        (torched_loops.written, [BY_ROWS[0], "output[t,:] = softmax(s[t]) V"]),
+        (torched_loops.linear, STATES),
+        (jaxed_loops.scanned, STATES),
+    ],
+)
+def test_a_loop_over_tokens_is_read(function: Callable[..., Any], equations: list[str]) -> None:
+    assert steps(function) == equations
+
+
+@pytest.mark.parametrize("function", [looped.of_heads, torched_loops.heads])
+def test_a_loop_over_heads_is_read(function: Callable[..., Any]) -> None:
+    assert steps(function, HEADS)[0] == "s[h] = Q[h] K[h]^T / sqrt(d)"
+
+
+@pytest.mark.parametrize(
+    "function",
+    share(
+        [
+            looped.causal_by_parts,
+            looped.growing,
+            looped.state_of_two,
+            looped.first_otherwise,
+            looped.one_left_out,
+            looped.written_twice,
+            looped.shifted,
+            looped.mirrored,
+        ],
+        3,
+    ),
+)
+def test_a_loop_of_rows_that_are_not_alike_is_refused_by_line(function: Callable[..., Any]) -> None:
+    with pytest.raises(SymattnError, match=r"^line \d+: "):
+        lift(function)
+
+
+@pytest.mark.parametrize("function", [looped.appended, looped.retention, looped.of_heads])
+def test_what_is_read_gives_the_numbers_of_the_function(function: Callable[..., Any]) -> None:
+    is_of_heads = function is looped.of_heads
+    draw = np.random.default_rng(3)
+    given = {name: draw.normal(size=(2, 4, 3) if is_of_heads else (4, 3)) for name in "QKV"}
+    made = lift(function, HEADS if is_of_heads else dict.fromkeys("QKV", ("n", "d"))).equations
+    values = made.derivation().evaluate(**given)
+    found = values.array(made.whole.steps[-1].letter)
+    assert np.allclose(found, function(*given.values()), rtol=1e-12)
+
+
+def test_a_loop_is_proven_to_be_what_it_is_without_one() -> None:
+    found = prove_programs(looped.appended, looped.by_entries)
+    assert found.verdict == "equal at the sizes tried"
+    found = prove_programs(looped.appended, looped.growing)
+    assert found.verdict == "different"

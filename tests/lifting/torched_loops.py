@@ -1,0 +1,41 @@
+"""Loops in PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def rows(Q: Any, K: Any, V: Any) -> Any:
+    out = []
+    for i in range(Q.shape[0]):
+        s = K @ Q[i] / Q.shape[1] ** 0.5
+        w = torch.softmax(s, dim=-1)
+        out.append(w @ V)
+    return torch.stack(out)
+
+
+def written(Q: Any, K: Any, V: Any) -> Any:
+    out = torch.zeros(Q.shape[0], V.shape[1], dtype=Q.dtype)
+    for i in range(Q.shape[0]):
+        s = K @ Q[i] / Q.shape[1] ** 0.5
+        out[i] = torch.softmax(s, dim=-1) @ V
+    return out
+
+
+def linear(Q: Any, K: Any, V: Any) -> Any:
+    S = torch.zeros(Q.shape[1], V.shape[1], dtype=Q.dtype)
+    out = []
+    for q, k, v in zip(Q, K, V, strict=True):
+        S = S + torch.outer(k, v)
+        out.append(q @ S)
+    return torch.stack(out)
+
+
+def heads(Q: Any, K: Any, V: Any) -> Any:
+    out = []
+    for h in range(Q.shape[0]):
+        s = Q[h] @ K[h].T / Q.shape[-1] ** 0.5
+        out.append(torch.softmax(s, -1) @ V[h])
+    return torch.stack(out)
