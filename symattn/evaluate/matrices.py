@@ -201,6 +201,23 @@ class Matrices:
                 f"digits ({MAX_ENTRIES} at most); its arrays are there"
             )
 
+    def shape(self, letter: str) -> tuple[int, ...]:
+        """The shape of a matrix's value: batches, heads, rows, columns."""
+        raise NotImplementedError
+
+    def place(self, letter: str, place: Place) -> Place:
+        """A place in a matrix, counted from 0."""
+        shape = self.shape(letter)
+        counted = type(place) is tuple and [*map(type, place)] == [int] * len(shape)
+        if counted and all(-n <= i < n for i, n in zip(place, shape, strict=True)):
+            return place
+        expected = f"{self._names[letter]}: {' × '.join(map(str, shape))}, counted from 0"
+        if not isinstance(place, tuple) or len(place) != len(shape):
+            raise wrong(place, expected, f"a tuple of {len(shape)} indices")
+        for index, size in zip(place, shape, strict=True):
+            whole(index, expected, -size, size - 1)
+        return place
+
     @property
     def is_exact(self) -> bool:
         """Whether what was given is small enough for exact values and proven digits."""

@@ -9,10 +9,10 @@ from typing import Self
 import numpy as np
 import sympy
 
-from symattn.arguments import whole, wrong
+from symattn.arguments import whole
 from symattn.arithmetic.abbreviated import Abbreviations, nodes, written_out
 from symattn.arithmetic.arrays import Arrays
-from symattn.arithmetic.balls import BALLS, Balls, finer, is_settled
+from symattn.arithmetic.balls import BALLS, Balls, is_settled
 from symattn.arithmetic.base import Arithmetic, Array, elementwise, filled
 from symattn.arithmetic.decide import Digits, decide, decided
 from symattn.arithmetic.enclosure import BITS, precision
@@ -214,12 +214,6 @@ class Values(Matrices):
         with precision(bits):
             return self.value(letter, BALLS)
 
-    def true(self, letter: str, beside: Array) -> Array:
-        """Proven enclosures that are a million times as fine as other balls are wide, or finer."""
-        found = self.balls(letter, BITS[0])
-        is_fine = all(map(finer, found.flat, beside.flat))
-        return found if is_fine else self.balls(letter, BITS[1])
-
     def rounded(self, letter: str, digits: int | None = None) -> Array:
         """Where floating point in this dtype may end up, as balls; `digits` as for `Rounded`."""
         if digits is not None:
@@ -235,7 +229,7 @@ class Values(Matrices):
     def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
         """One entry as a decimal that is proven, or marked as not."""
         notation = notation_of(notation)
-        place = self._place(letter, place)
+        place = self.place(letter, place)
         asked = notation.digits, notation.rounding
 
         def make() -> Digits:
@@ -259,21 +253,9 @@ class Values(Matrices):
                 found[place] = self.digits(letter, tuple(map(int, place)), notation)
             return found
 
-        key = "all digits", self._letter(letter), notation.digits, notation.rounding
-        return self._computed.of(key, make)
-
-    def _place(self, letter: str, place: Place) -> Place:
-        """A place in a matrix, counted from 0."""
-        shape = self.shape(letter)
-        counted = type(place) is tuple and [*map(type, place)] == [int] * len(shape)
-        if counted and all(-n <= i < n for i, n in zip(place, shape, strict=True)):
-            return place
-        expected = f"{self._names[letter]}: {' × '.join(map(str, shape))}, counted from 0"
-        if not isinstance(place, tuple) or len(place) != len(shape):
-            raise wrong(place, expected, f"a tuple of {len(shape)} indices")
-        for index, size in zip(place, shape, strict=True):
-            whole(index, expected, -size, size - 1)
-        return place
+        return self._computed.of(
+            ("all digits", self._letter(letter), notation.digits, notation.rounding), make
+        )
 
     def shape(self, letter: str) -> tuple[int, ...]:
         """The shape of a matrix's value: batches, heads, rows, columns."""

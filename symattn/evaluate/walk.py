@@ -238,7 +238,7 @@ def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
     number = count.subs(sizes)
     fixed = {
         part: sympy.MatrixSymbol(f"{node.key} {place}", *part.shape)
-        for place, part in enumerate(dict.fromkeys(_of_no_token(body, index)))
+        for place, part in enumerate(dict.fromkeys(_fixed(body, {index, letter, HEAD})))
     }
     made = {symbol.name: program_of(part, sizes) for part, symbol in fixed.items()}
     body = body.xreplace(fixed)
@@ -271,16 +271,16 @@ def _by_token(node: Recurrence, sizes: Mapping[sympy.Symbol, int]) -> Program:
     return run
 
 
-def _of_no_token(expr: MatrixExpr, index: sympy.Symbol) -> Iterator[MatrixExpr]:
-    """The largest parts of a state, but letters, that are the same at every token."""
+def _fixed(expr: MatrixExpr, changing: set[sympy.Symbol]) -> Iterator[MatrixExpr]:
+    """The largest parts of a state, but letters, in which nothing is that changes with tokens."""
     if letter_of(expr) or not expr.atoms(sympy.MatrixSymbol):
         return
-    if not expr.has(Beside) and not {index, HEAD} & expr.atoms(sympy.Symbol):
+    if not changing & expr.atoms(sympy.Symbol):
         yield expr
-    elif not (isinstance(expr, Node) and expr.bound):
+    elif not getattr(expr, "bound", ()):
         for part in expr.args:
             if isinstance(part, MatrixExpr):
-                yield from _of_no_token(part, index)
+                yield from _fixed(part, changing)
 
 
 def _symbol(letter: str, shared: bool) -> Program:

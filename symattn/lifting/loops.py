@@ -15,7 +15,6 @@ from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from symattn.lifting.said import ATOM, Said, Unsaid
 
@@ -186,17 +185,20 @@ def _family(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
     left = f"{letter}[{index}]" if is_matrix or start else f"{letter}[{index},:]"
     run.lines += [f"{letter}[0] = {start.replace(NOTHING, '0')}"] * bool(start)
     run.lines.append(f"{left} = {text.replace(_STATE, letter)}")
-    numbers: list[npt.NDArray[Any]] = []
-    for place, (own, one) in enumerate(zip(letters, each, strict=True), 1):
-        laid = np.asarray(run.numbers.pop(own))
-        numbers.append(laid if is_matrix else laid.reshape(1, -1))
+    laid = [np.asarray(run.numbers.pop(own)) for own in letters]
+    stacked = np.stack([one if is_matrix else one.reshape(1, -1) for one in laid])
+    run.numbers[letter] = (stacked if is_matrix or start else stacked[:, 0]).tolist()
+    _called(run, each, letter)
+    return letter
+
+
+def _called(run: Recording, each: Sequence[Made], letter: str) -> None:
+    """Call each array from now on by its number in the family."""
+    for place, one in enumerate(each, 1):
         if one.array.is_known:
             number = run.number(place).text if place == len(each) else str(place)
-            turned = "^T" if axes == ("i",) else ""
+            turned = "^T" if one.formula.axes == ("i",) else ""
             one.array.is_made(replace(one.formula, text=f"{letter}[{number}]{turned}", level=ATOM))
-    stacked = np.stack(numbers)
-    run.numbers[letter] = (stacked if is_matrix or start else stacked[:, 0]).tolist()
-    return letter
 
 
 def _recurrence(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -218,11 +218,19 @@ class Blank(np.ndarray[Any, Any]):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write a part; what was made of what is given makes this array one that records."""
         if isinstance(value, Recorded) and self.base is None:
-            self.__class__ = Recorded  # type: ignore[assignment]  # of the same layout
-            Recorded.begin(self, value.run)  # type: ignore[arg-type]
-            self[key] = value
+            _begun(self, value.run)[key] = value
         else:
             super().__setitem__(key, bare(value))
+
+
+def _begun(array: Any, run: Recording) -> Recorded:
+    """An array that records from here on what is written into it; a blank one becomes one."""
+    if isinstance(array, Blank):
+        array.__class__ = Recorded  # type: ignore[assignment]  # of the same layout
+    made = array if isinstance(array, Recorded) else array.view(Recorded)
+    made.run, made._memory = run, [0]
+    made.is_made(_Parts(made.shape))
+    return cast(Recorded, made)
 
 
 def _moving(name: str) -> Callable[..., Any]:
@@ -251,11 +259,6 @@ class Recorded(np.ndarray[Any, Any]):
             if self.base is not None:
                 self._memory = made_of._memory
                 self._version = self._memory[0]
-
-    def begin(self, run: Recording) -> None:
-        """Record from here on, what is written part by part."""
-        self.run, self._memory, self._version = run, [0], 0
-        self.formula = _Parts(self.shape)
 
     @property
     def said(self) -> Said:
@@ -288,7 +291,7 @@ class Recorded(np.ndarray[Any, Any]):
         """Whether it has a formula, and is as that made it."""
         return isinstance(self.formula, Said) and self._version == self._memory[0]
 
-    def is_made(self, formula: Said | str) -> None:
+    def is_made(self, formula: Said | _Parts | str) -> None:
         """Say by which formula it was made, as it is now, or why there is none."""
         self.formula, self._version = formula, self._memory[0]
 
@@ -393,7 +396,8 @@ class Recorded(np.ndarray[Any, Any]):
         is_current = self._version == self._memory[0]
         self._memory[0] += 1
         if isinstance(self.formula, _Parts) and is_current and self.formula.write(places, value):
-            self._version, self.formula.line = self._memory[0], self.run.place()
+            self.formula.line = self.run.place()
+            self.is_made(self.formula)
             if value.ndim:  # by whose letter it is known from now on
                 self.run.program.named(self.run.variable(self), value)
         else:
@@ -545,8 +549,7 @@ def in_parts(numbers: Any, run: Recording, pieces: Sequence[tuple[Any, Any]]) ->
     One that is in parts itself gives those that are still whole; without a formula if another is
     in pieces, or does not record.
     """
-    made = _recorded(numbers, run)
-    made.begin(run)
+    made = _begun(np.array(numbers), run)
     parts = made.formula
     assert isinstance(parts, _Parts)
     parts.line = run.place()
@@ -708,7 +711,7 @@ def _product(run: Recording, one: Any, other: Any) -> Said:
         if len(first.axes) == 1:
             return said.product(_as_row(first), row.turned, ())
         first = _with_columns(first, -1, one)
-        if first.axes[:1] == ("i",):
+        if first.axes[:1] == ("i",) and re.search(r"\[\d+\]", row.text):  # a row of a loop
             return said.product(row, first.turned, ("j",))
     first = _with_columns(first, -1, one)
     second = _with_columns(second.turned, max(-2, -len(second.axes)), other).turned
