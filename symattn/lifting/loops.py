@@ -9,9 +9,9 @@ read rightly is seen at other sizes, where the equations have to give the functi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,6 +29,8 @@ _TOKEN = re.compile(r"\d+|\w+|.", re.DOTALL)
 
 #: What is made of row j, or is entry j, and what that is of all j in turn: a row.
 _OF_ALL = (
+    (re.compile(r"rowsum\((\w+\[\d+\]) ∘ (\w+)\[j\]\)"), r"\1 \2^T"),
+    (re.compile(r"rowsum\((\w+)\[j\] ∘ (\w+\[\d+\])\)"), r"\2 \1^T"),
     (re.compile(r"(\b\w+)\[j\] (\w+\[\d+\])\^T"), r"\2 \1^T"),
     (re.compile(r"(\b\w+)\[j\]\^T"), r"\1^T"),
     (re.compile(r"(\b\w+\[\d+), j\]"), r"\1]"),
@@ -116,8 +118,12 @@ def _row(run: Recording, one: Said) -> str:
     kept = [axis for axis in one.axes if axis]
     if len(kept) > 1:
         raise Unsaid(WRITTEN)
-    text = one.turned.text if kept == ["i"] else one.text
-    terms = text.split(" + ")
+    return _product(run, one.turned.text if kept == ["i"] else one.text)
+
+
+def _product(run: Recording, text: str) -> str:
+    """A sum over all keys as a product; anything else as it is."""
+    terms = text.removeprefix(f"{NOTHING} + ").split(" + ")
     whole = _alike(run, terms, "j") if len(terms) > 2 else None
     summed = _SUMMED.sub(r"\1 \2", whole or "j")
     return text if "j" in _TOKEN.findall(summed) else summed
@@ -234,15 +240,18 @@ def finished(run: Recording) -> None:
     """Leave out zeros that are added, and what a loop has made each time and nothing is made of."""
     for pattern, instead in _OF_NOTHING:
         run.lines[:] = [pattern.sub(instead, line) for line in run.lines]
-    while True:
-        named = {letter: one.name for letter, one in run.made.items() if letter in run.numbers}
-        formulas = (line.partition(" = ")[2] for line in run.lines)
-        used = {*chain.from_iterable(map(_TOKEN.findall, formulas))}
-        listed = [*named.values()]
-        gone = {x for x, name in named.items() if listed.count(name) > 1 and x not in used}
-        gone.discard([*run.numbers][-1])
-        if not gone:
-            return
-        run.lines[:] = [line for line in run.lines if line.partition(" = ")[0] not in gone]
-        for letter in gone:
-            del run.numbers[letter]
+    used: dict[str, set[str]] = {}
+    for left, _, right in (line.partition(" = ") for line in run.lines):
+        used.setdefault(_TOKEN.findall(left)[0], set()).update(_TOKEN.findall(right))
+    listed = Counter(one.name for letter, one in run.made.items() if letter in run.numbers)
+    waiting = [[*run.numbers][-1]]
+    waiting += [x for x in used if x not in run.made or listed[run.made[x].name] == 1]
+    kept: set[str] = set()
+    while waiting:
+        letter = waiting.pop()
+        if letter not in kept:
+            kept.add(letter)
+            waiting += used.get(letter, ())
+    run.lines[:] = [line for line in run.lines if _TOKEN.findall(line)[0] in kept]
+    for letter in {*run.numbers} - kept:
+        del run.numbers[letter]

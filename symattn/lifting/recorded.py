@@ -122,6 +122,12 @@ class Recording:
             frame = frame.f_back
         return "output"
 
+    def assigned(self) -> str:
+        """The variable to which the line of the program that is being run gives a value."""
+        line = self.place().removeprefix("line ")
+        _, names = self.program.statements.get(int(line) if line.isdigit() else 0, (0, ()))
+        return names[0] if len(names) == 1 else "output"
+
     def place(self) -> str:
         """The line of the program that is being run."""
         frame: FrameType | None = sys._getframe()
@@ -321,10 +327,12 @@ class Recorded(np.ndarray[Any, Any]):
     def _at(self, numbers: Any, places: Any) -> Recorded:
         """An array of these numbers, which come from these places."""
         made, places = _recorded(numbers, self.run), np.asarray(places)
-        if isinstance(self.formula, str):
+        if isinstance(self.formula, str | _Parts):
             with suppress(Unsaid):
                 self.is_made(self.said)
         match self.formula:
+            case _Parts():
+                made.formula = _placed(self.run, WRITTEN)
             case Said():
                 made.formula = _View(self.formula, self.shape, places, self, places)
             case _View(formula, whole, before):
@@ -488,16 +496,19 @@ def _recorded(numbers: Any, run: Recording) -> Recorded:
     return array
 
 
+def _kept(numbers: Any) -> Blank:
+    """An array of constants that may be written over."""
+    blank = Blank(np.shape(numbers))
+    blank[...] = numbers
+    return blank
+
+
 def _blank(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that makes an array of constants, which may be written over."""
 
     def of(*args: Any, **more: Any) -> Any:
         made = function(*map(bare, args), **more)
-        if made.dtype.kind != "f":
-            return made
-        blank = Blank(made.shape, made.dtype)
-        blank[...] = made
-        return blank
+        return _kept(made) if made.dtype.kind == "f" else made
 
     return of
 
@@ -866,7 +877,7 @@ def _stacked(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) 
     for one in arrays:
         parts.known[size] = one
         size += one.size
-    return parts.said(run, np.stack([*map(bare, arrays)]))
+    return parts.said(run, np.stack([*map(bare, arrays)]), run.assigned())
 
 
 def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Said:
