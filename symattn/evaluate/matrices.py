@@ -205,7 +205,7 @@ class Matrices:
         """The shape of a matrix's value: batches, heads, rows, columns."""
         raise NotImplementedError
 
-    def place(self, letter: str, place: Place) -> Place:
+    def _place(self, letter: str, place: Place) -> Place:
         """A place in a matrix, counted from 0."""
         shape = self.shape(letter)
         counted = type(place) is tuple and [*map(type, place)] == [int] * len(shape)

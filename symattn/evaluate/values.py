@@ -229,7 +229,7 @@ class Values(Matrices):
     def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
         """One entry as a decimal that is proven, or marked as not."""
         notation = notation_of(notation)
-        place = self.place(letter, place)
+        place = self._place(letter, place)
         asked = notation.digits, notation.rounding
 
         def make() -> Digits:
