@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from symattn.lifting import comparing, trials
 from symattn.verifying.inputs import FAR
 from tests.extras import package
-from tests.fuzz import families, guarded, programs_by_chance, programs_paired
+from tests.fuzz import families, guarded, loops, programs_by_chance, programs_paired
 from tests.fuzz.programs import FUNCTIONS, is_right, tried
 from tests.lifting import attentions
 
@@ -83,3 +84,9 @@ def test_nothing_is_said_of_all_sizes_of_other_libraries(
     package({"jnp": "jax"}.get(library, library))
     found, false = guarded.tried(uses, guarded.THRESHOLDS[:1], library)
     assert (false, [*found]) == ([], ["more\tequal at the sizes tried"])
+
+
+def test_no_loop_is_read_as_what_it_is_not() -> None:
+    found = Counter(kind for kind, _ in loops.outcomes(10, 5))
+    assert found["false"] == 0
+    assert found["true"] > 0
