@@ -31,62 +31,65 @@ STATES = ["S[0] = 0", "S[t] = S[t - 1] + K[t]^T V[t]", "output[t,:] = Q[t] S[t]"
 
 @pytest.mark.parametrize(
     ("function", "equations"),
-    [
-        (looped.appended, BY_ROWS),
-        (
-            looped.written,
-            [
-                "scores[t,:] = Q[t] K^T / sqrt(d_k)",
-                "e_1[t,:] = exp(scores[t] - rowmax(scores[t]))",
-                "weights[t,:] = e_1[t] / rowsum(e_1[t])",
-                "out[t,:] = weights[t] V",
-            ],
-        ),
-        (
-            looped.by_entries,
-            [
-                "S[t,:] = Q[t] K^T / sqrt(d_k)",
-                "A = exp(S)",
-                "A_2 = A / rowsum(A)",
-                "output = A_2 V",
-            ],
-        ),
-        (
-            looped.by_sums,
-            [
-                "s[t,:] = Q[t] K^T / sqrt(d_k)",
-                "w[t,:] = exp(s[t]) / rowsum(exp(s[t]))",
-                "output[t,:] = w[t] V",
-            ],
-        ),
-        (
-            looped.linear,
-            [
-                "p[t,:] = exp(K[t])",
-                "S[0] = 0",
-                "S[t] = S[t - 1] + p[t]^T V[t]",
-                "z[0] = 0",
-                "z[t] = z[t - 1] + p[t]",
-                "output[t,:] = Q[t] S[t] / (Q[t] z[t]^T)",
-            ],
-        ),
-        (
-            looped.retention,
-            ["S[0] = 0", "S[t] = 9/10 S[t - 1] + K[t]^T V[t]", "out[t,:] = Q[t] S[t]"],
-        ),
-        (
-            looped.delta,
-            [
-                "S[0] = 0",
-                "S[t] = S[t - 1] + K[t]^T (V[t] - K[t] S[t - 1])",
-                "output[t,:] = Q[t] S[t]",
-            ],
-        ),
-        (torched_loops.rows, [BY_ROWS[0], "w[t,:] = softmax(s[t])", "output[t,:] = w[t] V"]),
-        (torched_loops.written, [BY_ROWS[0], "output[t,:] = softmax(s[t]) V"]),
-        (torched_loops.linear, STATES),
-        (jaxed_loops.scanned, STATES),
-    ],
+    share(
+        [
+            (looped.appended, BY_ROWS),
+            (
+                looped.written,
+                [
+                    "scores[t,:] = Q[t] K^T / sqrt(d_k)",
+                    "e_1[t,:] = exp(scores[t] - rowmax(scores[t]))",
+                    "weights[t,:] = e_1[t] / rowsum(e_1[t])",
+                    "out[t,:] = weights[t] V",
+                ],
+            ),
+            (
+                looped.by_entries,
+                [
+                    "S[t,:] = Q[t] K^T / sqrt(d_k)",
+                    "A = exp(S)",
+                    "A_2 = A / rowsum(A)",
+                    "output = A_2 V",
+                ],
+            ),
+            (
+                looped.by_sums,
+                [
+                    "s[t,:] = Q[t] K^T / sqrt(d_k)",
+                    "w[t,:] = exp(s[t]) / rowsum(exp(s[t]))",
+                    "output[t,:] = w[t] V",
+                ],
+            ),
+            (
+                looped.linear,
+                [
+                    "p[t,:] = exp(K[t])",
+                    "S[0] = 0",
+                    "S[t] = S[t - 1] + p[t]^T V[t]",
+                    "z[0] = 0",
+                    "z[t] = z[t - 1] + p[t]",
+                    "output[t,:] = Q[t] S[t] / (Q[t] z[t]^T)",
+                ],
+            ),
+            (
+                looped.retention,
+                ["S[0] = 0", "S[t] = 9/10 S[t - 1] + K[t]^T V[t]", "out[t,:] = Q[t] S[t]"],
+            ),
+            (
+                looped.delta,
+                [
+                    "S[0] = 0",
+                    "S[t] = S[t - 1] + K[t]^T (V[t] - K[t] S[t - 1])",
+                    "output[t,:] = Q[t] S[t]",
+                ],
+            ),
+            (torched_loops.rows, [BY_ROWS[0], "w[t,:] = softmax(s[t])", "output[t,:] = w[t] V"]),
+            (torched_loops.written, [BY_ROWS[0], "output[t,:] = softmax(s[t]) V"]),
+            (torched_loops.linear, STATES),
+            (jaxed_loops.scanned, STATES),
+        ],
+        2,
+    ),
 )
 def test_a_loop_over_tokens_is_read(function: Callable[..., Any], equations: list[str]) -> None:
     assert steps(function) == equations
