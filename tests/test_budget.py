@@ -22,7 +22,7 @@ from symattn.budget import Spent, Stopped, limited, spend, within
 from symattn.cli import COMMANDS
 from symattn.cli.help import Explained
 from symattn.errors import Undecided
-from tests import TRACED
+from tests import within_seconds
 from tests.command import run
 from tests.shares import share
 
@@ -38,11 +38,9 @@ def endless(*_: object, **__: object) -> None:
 
 
 def test_work_stops_in_time_whatever_it_does() -> None:
-    started = time.process_time()
     words = r"^not finished in 0\.2 s of processor time; .* with --x$"
-    with pytest.raises(Spent, match=words), limited("--x", 0.2):
+    with within_seconds(2), pytest.raises(Spent, match=words), limited("--x", 0.2):
         endless()
-    assert time.process_time() - started < 2 * TRACED
     assert issubclass(Spent, Undecided)
 
 
@@ -147,10 +145,8 @@ def test_a_budget_works_in_any_thread() -> None:
 
 def test_a_product_that_nothing_could_interrupt_is_not_begun() -> None:
     big = np.broadcast_to(np.array(BALLS.scalar(sympy.S.One), dtype=object), (20_000, 20_000))
-    started = time.process_time()
-    with pytest.raises(Spent, match="not finished in 5 s"), limited("--x", 5.0):
+    with within_seconds(2), pytest.raises(Spent, match="not finished in 5 s"), limited("--x", 5.0):
         BALLS.matmul(big, big)
-    assert time.process_time() - started < 2 * TRACED
 
 
 def test_steps_are_counted_only_where_they_are_limited() -> None:
@@ -199,13 +195,12 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 def test_every_command_stops_after_its_timeout(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WORK[name], endless)
     words = ARGUMENTS.get(name, ())
-    started = time.monotonic()
-    result = run(name, *words, "--timeout", "0.2", status=4)
+    with within_seconds(20):
+        result = run(name, *words, "--timeout", "0.2", status=4)
     assert result.stderr.count("\n") == 1
     assert "not finished in 0.2 s; leave something out, or allow more with --timeout" in (
         result.stderr
     )
-    assert time.monotonic() - started < 20 * TRACED
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -311,10 +306,9 @@ def test_what_was_not_replayed_is_not_equal(monkeypatch: pytest.MonkeyPatch) -> 
     ),
 )
 def test_products_of_sums_are_decided_or_not_in_seconds(statement: str) -> None:
-    started = time.process_time()
-    answer = equal(statement)
+    with within_seconds(15):
+        answer = equal(statement)
     assert answer.verdict in ("equal", "holds at the sizes tried", "undecided")
-    assert time.process_time() - started < 15 * TRACED
 
 
 @pytest.mark.parametrize("name", ["cosine", "hopfield", "multi-query"])

@@ -86,7 +86,7 @@ COMMANDS = (
     ("symattn.classroom.generator.Generator.exercise", "exercise causal"),
     ("symattn.classroom.preview.preview", "mark {blank}"),
     ("symattn.cli.completion.Destination.of", "completion zsh"),
-    ("symattn.cli.verify._attention", "verify mine.py:attention"),
+    ("symattn.cli.verify.attention_meant", "verify mine.py:attention"),
     ("symattn.lifting.lift.lift", "derive mine.py:attention"),
     ("symattn.lifting.proving.prove_program", "prove mine.py:attention causal"),
     ("symattn.lifting.comparing.prove_programs", "prove mine.py:attention mine.py:other"),

@@ -24,6 +24,8 @@ from symattn.notation.options import Rounding
 #: From this many digits before the point on, a number is shown in scientific notation.
 _LONG = 16
 
+_HALF = arb(0.5)
+
 #: From this precision on an exact value is taken apart as far as it takes.
 _DEEP = BITS[2]
 
@@ -81,9 +83,8 @@ def rounded(value: arb, digits: int) -> str | None:
     >>> rounded(arb(2), 3), rounded(arb(1) / 3, 3), rounded(arb(0.0625), 3)
     ('2.000', '0.333', None)
     """
-    half = value * arb(10) ** digits + arb(0.5)
-    units = half.floor().unique_fmpz()
-    return None if units is None or half.contains_integer() else _fixed(units, digits)
+    units = _units(value * arb(10) ** digits)
+    return None if units is None else _fixed(units, digits)
 
 
 def decided(values: Iterable[arb], digits: int) -> list[Digits | None]:
@@ -94,12 +95,11 @@ def decided(values: Iterable[arb], digits: int) -> list[Digits | None]:
     """
     found: list[Digits | None] = []
     with precision(BITS[0] + 64):
-        power, half, most = arb(10) ** digits, arb(0.5), fmpz(10) ** (digits + _LONG - 1)
+        power, most = arb(10) ** digits, fmpz(10) ** (digits + _LONG - 1)
         for value in values:
             scaled = value * power
-            above = scaled + half
-            units = above.floor().unique_fmpz()
-            if units is None or above.contains_integer() or abs(units) >= most:
+            units = _units(scaled)
+            if units is None or abs(units) >= most:
                 found.append(None)
             elif not (scaled - units).contains(0):
                 found.append(Digits(_fixed(units, digits), False))
@@ -149,9 +149,8 @@ def _scientific(value: arb, size: int, digits: int) -> Digits | None:
     """
     with precision(BITS[1] + 8 * digits + size.bit_length()):
         mantissa = (abs(value).log() - size * arb(10).log()).exp()
-        half = mantissa * 10**digits + arb(0.5)
-        units = half.floor().unique_fmpz()
-        if units is None or half.contains_integer():
+        units = _units(mantissa * 10**digits)
+        if units is None:
             return None
     if not 10**digits <= units < 10 ** (digits + 1):
         one_off = -1 if units < 10**digits else 1
@@ -190,11 +189,10 @@ def _round(
 ) -> fmpz | None:
     """The value in units of 10^-places rounded to a whole number, or None if undecided."""
     scaled = value * arb(_ten(places))
-    half = scaled + arb(0.5)
-    floor = half.floor().unique_fmpz()
-    if floor is not None and not half.contains_integer():
-        return floor
-    twice = (2 * scaled + arb(0.5)).floor().unique_fmpz()
+    units = _units(scaled)
+    if units is not None:
+        return units
+    twice = (2 * scaled + _HALF).floor().unique_fmpz()
     if twice is None or twice % 2 == 0:
         return None
     tie = fmpq(twice, 2) / _ten(places)
@@ -206,6 +204,12 @@ def _round(
     if rounding == "half-even":
         return below if below % 2 == 0 else below + 1
     return below + 1 if twice > 0 else below
+
+
+def _units(scaled: arb) -> fmpz | None:
+    """The nearest whole number; None where the ball alone does not tell which."""
+    above = scaled + _HALF
+    return None if above.contains_integer() else above.floor().unique_fmpz()
 
 
 def _fixed(units: fmpz, digits: int) -> str:
@@ -222,7 +226,7 @@ def _unproven(value: arb | None, digits: int) -> Digits:
     if value is None or not value.is_finite():
         return Digits("?", False, proven=False)
     with precision(BITS[0]):
-        units = (value.mid() * arb(10) ** digits + arb(0.5)).floor().unique_fmpz()
+        units = (value.mid() * arb(10) ** digits + _HALF).floor().unique_fmpz()
     text = "?" if units is None else _fixed(units, digits)
     return Digits(text, False, proven=False)
 

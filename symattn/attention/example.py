@@ -177,11 +177,11 @@ def _fillings(tokens: int, d_k: int) -> Sequence[tuple[tuple[int, ...], int, int
     """
     if d_k <= _BY_HAND:
         return _FILLINGS[: None if tokens <= _BY_HAND else 1]
-    spread = {
-        next(zeros for zeros in count(least) if gcd(zeros + 1, d_k) == 1): None
+    spread = dict.fromkeys(
+        next(zeros for zeros in count(least) if gcd(zeros + 1, d_k) == 1)
         for least in (0, 1, 2, 4, 8)
         if least * _BY_HAND <= d_k
-    }
+    )
     return [(_SMALLER, start, zeros) for start in range(3) for zeros in spread]
 
 
@@ -223,9 +223,11 @@ def _least(derivation: Derivation, given: dict[str, Given], is_wide: bool) -> fl
     arrays = {item.name: np.asarray(given[item.name]) for item in derivation.inputs}
     values = derivation.evaluate(**arrays)
     weights = [np.ravel(values.array(step.letter)) for step in derivation if step.weights]
-    found = np.concatenate([*weights, [0.0 if is_wide and weights else 0.5]])
+    found = np.concatenate([[0.5], *weights])
     some = found[(found != 0) & (found != 1)]
-    return float(np.minimum(some, 1 - some).min(initial=0.5 if some.size else 0.0))
+    if is_wide and weights and some.size == 1:
+        return 0.0
+    return float(np.minimum(some, 1 - some).min())
 
 
 def _with_heads(spec: Attention, heads: int | None) -> Attention:

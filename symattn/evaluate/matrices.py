@@ -58,6 +58,19 @@ class ByShapes:
         return ByShapes, ()
 
 
+def checked_place(place: Place, name: str, shape: tuple[int, ...]) -> Place:
+    """A place in a matrix of this name and shape, counted from 0."""
+    counted = type(place) is tuple and [*map(type, place)] == [int] * len(shape)
+    if counted and all(-n <= i < n for i, n in zip(place, shape, strict=True)):
+        return place
+    expected = f"{name}: {' × '.join(map(str, shape))}, counted from 0"
+    if not isinstance(place, tuple) or len(place) != len(shape):
+        raise wrong(place, expected, f"a tuple of {len(shape)} indices")
+    for index, size in zip(place, shape, strict=True):
+        whole(index, expected, -size, size - 1)
+    return place
+
+
 class Matrices:
     """The inputs and the steps of a derivation, with the shapes that what is given has."""
 
@@ -200,23 +213,6 @@ class Matrices:
                 f"{letter}: {value.size} entries are too many for exact values or proven "
                 f"digits ({MAX_ENTRIES} at most); its arrays are there"
             )
-
-    def shape(self, letter: str) -> tuple[int, ...]:
-        """The shape of a matrix's value: batches, heads, rows, columns."""
-        raise NotImplementedError
-
-    def _place(self, letter: str, place: Place) -> Place:
-        """A place in a matrix, counted from 0."""
-        shape = self.shape(letter)
-        counted = type(place) is tuple and [*map(type, place)] == [int] * len(shape)
-        if counted and all(-n <= i < n for i, n in zip(place, shape, strict=True)):
-            return place
-        expected = f"{self._names[letter]}: {' × '.join(map(str, shape))}, counted from 0"
-        if not isinstance(place, tuple) or len(place) != len(shape):
-            raise wrong(place, expected, f"a tuple of {len(shape)} indices")
-        for index, size in zip(place, shape, strict=True):
-            whole(index, expected, -size, size - 1)
-        return place
 
     @property
     def is_exact(self) -> bool:

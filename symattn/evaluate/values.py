@@ -24,7 +24,7 @@ from symattn.evaluate import fusing
 from symattn.evaluate.exact_rows import ExactRows
 from symattn.evaluate.fusing import Fused, Fusion, fusion_of
 from symattn.evaluate.given import Given, read_given
-from symattn.evaluate.matrices import Matrices, Once, Place
+from symattn.evaluate.matrices import Matrices, Once, Place, checked_place
 from symattn.evaluate.walk import Program, program_of_step
 from symattn.nodes.base import Node
 from symattn.notation.options import Notation, notation_of
@@ -229,7 +229,7 @@ class Values(Matrices):
     def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
         """One entry as a decimal that is proven, or marked as not."""
         notation = notation_of(notation)
-        place = self._place(letter, place)
+        place = checked_place(place, self._names[letter], self.shape(letter))
         asked = notation.digits, notation.rounding
 
         def make() -> Digits:

@@ -17,6 +17,7 @@ from symattn.nodes.base import Node
 from symattn.nodes.defined import Defined
 from symattn.nodes.heads import Head, Split, head_of, is_any, is_one
 from symattn.nodes.recurrence import Beside, ByIndex, Recurrence
+from symattn.nodes.rule import at_numbers
 from symattn.step import HEAD, Step, letter_of
 
 #: Gives the value of an expression from its symbols' values, by letter, in some arithmetic.
@@ -182,8 +183,7 @@ class _Walk:
         """A number in which sizes may stand."""
         if isinstance(value, sympy.Integer):
             return value
-        letters = value.free_symbols & {*self.sizes}
-        return value.xreplace({one: sympy.sympify(self.sizes[one], strict=True) for one in letters})
+        return at_numbers(value, self.sizes)
 
 
 def _meant(expr: MatrixExpr) -> MatrixExpr:

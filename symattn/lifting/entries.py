@@ -674,7 +674,7 @@ class Module(types.ModuleType):
 
     def __init__(self, module: Any, own: Mapping[str, Any]) -> None:
         super().__init__(module.__name__)
-        self._module, self._own = module, own
+        vars(self).update(_module=module, _own=own)
 
     def __getattr__(self, name: str) -> Any:
         found = self._own.get(name)
@@ -682,10 +682,7 @@ class Module(types.ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """A part that is imported when it is asked for becomes one of the module itself."""
-        if name in ("_module", "_own"):
-            super().__setattr__(name, value)
-        else:
-            setattr(self._module, name, value)
+        setattr(self._module, name, value)
 
 
 def _of_math(name: str) -> Callable[..., Any]:
@@ -693,12 +690,13 @@ def _of_math(name: str) -> Callable[..., Any]:
     return lambda *args: own(*args) if any(isinstance(x, Taped) for x in args) else function(*args)
 
 
-_MADE = ("zeros", "empty", "full", "ones", "zeros_like", "empty_like", "ones_like", "full_like")
+#: Functions of NumPy's that make an array by its shape, or by that of another.
+MADE = ("zeros", "empty", "full", "ones", "zeros_like", "empty_like", "ones_like", "full_like")
 
 NUMPY = Module(
     np,
     {
-        **{name: _made(getattr(np, name)) for name in _MADE},
+        **{name: _made(getattr(np, name)) for name in MADE},
         "array": _array,
         "asarray": _same_array,
         "ascontiguousarray": _same_array,

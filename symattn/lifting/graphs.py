@@ -718,16 +718,12 @@ def _scanned(params: Mapping[str, Any], args: Sequence[Any]) -> list[Any]:
         carry = found[:carried]
         rows.append(found[carried:])
     rows = rows[::-1] if params["reverse"] else rows
-    return [*carry, *(_stacked([*map(_needed, one)]) for one in zip(*rows, strict=True))]
+    return [*carry, *(np.stack([*map(_needed, one)]) for one in zip(*rows, strict=True))]
 
 
 def _row(array: Any, place: int) -> Any:
     """A part along the first axis, an array even of one number."""
     return array[place : place + 1].reshape(array.shape[1:])
-
-
-def _stacked(parts: list[Any]) -> Any:
-    return np.stack(parts)
 
 
 def _repeated(params: Mapping[str, Any], args: Sequence[Any]) -> list[Any]:

@@ -20,8 +20,8 @@ from symattn.lifting.said import ATOM, Said, Unsaid
 
 #: What is said of an array that is written or joined part by part, in parts that are not alike.
 WRITTEN = (
-    "parts of an array are written or joined one by one, and not each by one formula; products of "
-    "matrices, sums, blocks, and rows that are made alike have one"
+    "the parts of which an array is made are not all made by one formula; rows that are made "
+    "alike, products of matrices, sums and blocks have one"
 )
 
 #: Names, whole numbers, and single signs.
@@ -38,6 +38,7 @@ _OF_ALL = (
 
 #: Stands for a state in its own formula, and for zeros that a state may begin with.
 _STATE, NOTHING = "\0", "\1"
+
 #: What is added for all j in turn: a product.
 _SUMMED = re.compile(r"(\b\w+(?:\[\d+\])?)\[:, j\] ∘ (\w+)\[j\]")
 
@@ -161,7 +162,7 @@ def _of_each(
         counted = [*map(int, column)] == [*range(1 + apart, len(column) + 1 + apart)]
         said = f"{index} {'+' if apart > 0 else '-'} {abs(apart)}" if apart else index
         return said if counted else None
-    if all(one in run.made for one in column):
+    if index != "j" and all(one in run.made for one in column):  # no loop is over the columns
         turned = "^T" if run.made[column[0]].formula.axes == ("i",) else ""
         if column not in run.families:
             run.families[column] = None  # while it is looked for, and for good if it is none

@@ -226,10 +226,9 @@ def _proven(
     if formed:
         return formed
     last: Property | None = None
-    every = extreme() if found.agrees else chain(ordinary(), extreme())
-    if formed.verdict != "undecided":
-        every = iter(())
-    for items in (every, further(subject, said) if found.agrees else ()):
+    every = chain(() if found.agrees else ordinary(), extreme())
+    beyond = further(subject, said) if found.agrees else ()
+    for items in (every if formed.verdict == "undecided" else (), beyond):
         differing, last = told_apart(program, subject, items, wanted.attention)
         if differing is not None and differing.is_known:
             return _different(formed, differing)

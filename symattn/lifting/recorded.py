@@ -25,7 +25,7 @@ import numpy.typing as npt
 from symattn.errors import SymattnError, quote
 from symattn.language.texts import MAX_LENGTH, read_text
 from symattn.lifting import loops, said
-from symattn.lifting.entries import Module
+from symattn.lifting.entries import MADE, Module
 from symattn.lifting.loops import NOTHING, WRITTEN, Made
 from symattn.lifting.numerals import LOWEST
 from symattn.lifting.said import ATOM, CUT, FAMILIES, OF_ENTRIES, Said, Unsaid, called, is_whole
@@ -113,13 +113,10 @@ class Recording:
 
     def variable(self, array: Recorded) -> str:
         """The variable of the program that holds an array."""
-        frame: FrameType | None = sys._getframe()
-        while frame is not None:
-            if frame.f_code.co_filename == self.file:
-                for name, value in frame.f_locals.items():
-                    if value is array:
-                        return name
-            frame = frame.f_back
+        for frame in self._frames():
+            for name, value in frame.f_locals.items():
+                if value is array:
+                    return name
         return "output"
 
     def assigned(self) -> str:
@@ -130,12 +127,16 @@ class Recording:
 
     def place(self) -> str:
         """The line of the program that is being run."""
+        line = self.line or next((frame.f_lineno for frame in self._frames()), 0)
+        return f"line {line}" if line else "the program"
+
+    def _frames(self) -> Iterator[FrameType]:
+        """The calls of the program's functions that are being run, the innermost first."""
         frame: FrameType | None = sys._getframe()
-        while frame is not None and not self.line:
+        while frame is not None:
             if frame.f_code.co_filename == self.file:
-                return f"line {frame.f_lineno}"
+                yield frame
             frame = frame.f_back
-        return f"line {self.line}" if self.line else "the program"
 
 
 def _is_letter(name: str) -> bool:
@@ -524,10 +525,8 @@ def _array(function: Callable[..., Any]) -> Callable[..., Any]:
     return of
 
 
-_BLANK = ("zeros", "empty", "full", "ones", "zeros_like", "empty_like", "ones_like", "full_like")
-
 _OF_NUMPY: Mapping[str, Callable[..., Any]] = {
-    **{name: _blank(getattr(np, name)) for name in _BLANK},
+    **{name: _blank(getattr(np, name)) for name in MADE},
     **{name: _array(getattr(np, name)) for name in ("array", "asarray")},
 }
 

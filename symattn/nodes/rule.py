@@ -421,12 +421,14 @@ def _index(
         return index
     if isinstance(index, sympy.Symbol):
         return indices.get(index, sizes.get(index, index))
-    known = {
-        letter: sympy.sympify(indices.get(letter, sizes.get(letter, letter)), strict=True)
-        for letter in index.free_symbols
-    }
-    value = index.xreplace(known)
+    value = at_numbers(index, {**sizes, **indices})
     return int(value) if value.is_Integer else value
+
+
+def at_numbers(value: sympy.Basic, numbers: Mapping[sympy.Symbol, int]) -> sympy.Basic:
+    """What a number in which letters stand is where these are numbers."""
+    known = value.free_symbols & {*numbers}
+    return value.xreplace({one: sympy.sympify(numbers[one], strict=True) for one in known})
 
 
 def _of_head(

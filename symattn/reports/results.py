@@ -6,7 +6,7 @@ Every report is made from these.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from symattn.arguments import instance
@@ -165,8 +165,9 @@ class Marking:
 def true_text(marking: Marking, mark: StepMark, entry: EntryMark) -> str:
     """The true value as decimals, marked with ``?`` where they are not proven."""
     digits = true_digits(marking.evaluation, mark, entry)
-    text = _scientific(digits.text) if isinstance(entry.claimed, Measured) else digits.text
-    return text if digits.proven or digits.text == "?" else f"{text}?"
+    if isinstance(entry.claimed, Measured):
+        digits = replace(digits, text=_scientific(digits.text))
+    return digits.marked
 
 
 def _scientific(text: str) -> str:

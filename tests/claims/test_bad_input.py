@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,11 +15,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from symattn.cli import main
-from tests import TRACED
+from tests import within_seconds
 from tests.command import assert_refused
 from tests.processes import environment, python
 
-SECONDS = 2.0 * TRACED
+SECONDS = 2.0
 
 EYE = "[[1, 0], [0, 1]]"
 WIDE = "[[1, 2, 3], [4, 5, 6]]"
@@ -279,10 +278,8 @@ BYTES: Sequence[tuple[str, bytes, str]] = (
 def derive(path: Path, *options: str, text: str | None = None) -> Result:
     """``symattn derive`` in this process, in good time."""
     source = "-" if text is not None else str(path)
-    start = time.monotonic()
-    result = CliRunner().invoke(main, ["derive", source, *options], input=text)
-    assert time.monotonic() - start < SECONDS
-    return result
+    with within_seconds(SECONDS):
+        return CliRunner().invoke(main, ["derive", source, *options], input=text)
 
 
 @pytest.fixture(scope="module", autouse=True)

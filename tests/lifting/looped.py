@@ -62,6 +62,15 @@ def of_heads(Q: Any, K: Any, V: Any) -> Any:
     return np.concatenate(out, axis=-1)
 
 
+def of_three(Q: Any, K: Any, V: Any) -> Any:
+    """Three things are added that are made alike, and are no columns."""
+    parts = []
+    for _ in range(3):
+        A = np.exp(K)
+        parts.append(A)
+    return np.stack([np.maximum(sum(A @ q for A in parts), 0) @ V for q in Q])
+
+
 def linear(Q: Any, K: Any, V: Any) -> Any:
     S, z = np.zeros((K.shape[1], V.shape[1])), np.zeros(K.shape[1])
     out = []

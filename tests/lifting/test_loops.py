@@ -61,6 +61,15 @@ STATES = ["S[0] = 0", "S[t] = S[t - 1] + K[t]^T V[t]", "output[t,:] = Q[t] S[t]"
                 ],
             ),
             (
+                looped.of_three,
+                [
+                    "A = exp(K)",
+                    "A_2 = exp(K)",
+                    "A_3 = exp(K)",
+                    "output[t,:] = relu(Q[t] A^T + Q[t] A_2^T + Q[t] A_3^T) V",
+                ],
+            ),
+            (
                 looped.linear,
                 [
                     "p[t,:] = exp(K[t])",
