@@ -27,7 +27,7 @@ from symattn.lifting.fields import decided
 from symattn.lifting.held import OfPrograms, parts
 from symattn.lifting.lift import asked_of, lift, running, shapes_of, square_of
 from symattn.lifting.limits import LIMITS, PROVEN
-from symattn.lifting.numerals import TRIAL
+from symattn.lifting.numerals import TRIAL, sizes_in
 from symattn.lifting.precise import Program, apart, is_steady, numbers_of
 from symattn.lifting.proving import ROUNDED, SMALL, UNREAD, Difference, Proven
 from symattn.lifting.recording import Target, arguments, parameters
@@ -92,8 +92,7 @@ class _Pair:
     @property
     def names(self) -> list[str]:
         """The sizes that have a name."""
-        listed = (size for shape in self.shapes.values() for size in shape)
-        return [*dict.fromkeys(size for size in listed if not size.isdigit())]
+        return [one for one in sizes_in(self.shapes.values()) if not one.isdigit()]
 
     def drawn(
         self, sizes: Mapping[str, int], seed: int = 0, whole: bool = False

@@ -22,6 +22,7 @@ from symattn.derivations import Derivation, Evaluation
 from symattn.errors import SymattnError
 from symattn.lifting import terms
 from symattn.lifting.limits import LIMITS
+from symattn.lifting.numerals import size_at
 from symattn.lifting.precise import apart, in_real_numbers, spread_of
 from symattn.lifting.tapes import (
     Asked,
@@ -154,7 +155,7 @@ class OfPrograms:
         draw = np.random.default_rng(seed)
         drawn = partial(draw.integers, -2, 3) if whole else draw.normal
         return {
-            name: drawn(size=[self.sizes.get(x) or int(x) for x in shape]).astype(float).round(2)
+            name: drawn(size=[size_at(x, self.sizes) for x in shape]).astype(float).round(2)
             for name, shape in self.shapes.items()
         }
 

@@ -24,7 +24,7 @@ from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
 from symattn.language.texts import Wrong
 from symattn.lifting.limits import DERIVED, LIMITS
-from symattn.lifting.numerals import LOWEST, TRIAL
+from symattn.lifting.numerals import LOWEST, TRIAL, sizes_in
 from symattn.lifting.recorded import HEADS, laid
 from symattn.lifting.recording import (
     Asked,
@@ -167,11 +167,11 @@ def _lifted(
         shapes[parameter] = tuple(sizes)
         letters.setdefault(parameter, letter)
     batch = _batch(shapes.values())
-    listed = [one for shape in shapes.values() for size in shape for one in size.split("*")]
-    names = [one for one in dict.fromkeys(listed) if not one.isdigit() and one != batch]
+    sizes = sizes_in(shapes.values())
+    names = [one for one in sizes if not one.isdigit() and one != batch]
     if len(names) > len(TRIAL):
         raise SymattnError(f"{name}: {len(names)} sizes are too many; {len(TRIAL)} are the most")
-    taken = [int(one) for one in listed if one.isdigit()]
+    taken = [int(one) for one in sizes if one.isdigit()]
     first, other = (
         Asked(target, shapes, _unlike(names, trial, taken), letters, numbers=numbers, batch=batch)
         for trial in (TRIAL, TRIAL[::-1])
@@ -210,7 +210,7 @@ def _of_one_text(asked: Asked, said: Mapping[str, tuple[str, ...]]) -> Iterator[
 def square_of(shapes: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     """The shapes with as many keys as queries."""
     return {
-        name: tuple("n" if size == "m" else size for size in shape)
+        name: tuple("*".join("n" if x == "m" else x for x in size.split("*")) for size in shape)
         for name, shape in shapes.items()
     }
 

@@ -8,7 +8,7 @@ was read rightly is seen at other sizes, where the equations have to give the fu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
@@ -47,6 +47,25 @@ def written(value: float, sizes: Mapping[str, int]) -> str:
     if math.isclose(float(fourth) ** 0.25, value, rel_tol=1e-15):
         return f"({fourth})^(1/4)"
     return format(Decimal(repr(value)), "f")
+
+
+def size_at(name: str, sizes: Mapping[str, int]) -> int:
+    """A size of a shape: a name, a whole number, or a product of these.
+
+    >>> size_at("2*d_k", {"d_k": 3})
+    6
+    """
+    return math.prod(int(one) if one.isdigit() else sizes[one] for one in name.split("*"))
+
+
+def sizes_in(shapes: Iterable[Sequence[str]]) -> list[str]:
+    """The names and whole numbers of which the sizes of these shapes are made, each once.
+
+    >>> sizes_in([("n", "2*d_k"), ("m", "2*d_k")])
+    ['n', '2', 'd_k', 'm']
+    """
+    listed = (one for shape in shapes for size in shape for one in size.split("*"))
+    return [*dict.fromkeys(listed)]
 
 
 def _of_sizes(sizes: Mapping[str, int]) -> Iterator[tuple[float, str]]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import inspect
 import json
-import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from symattn.lifting.entries import seen_by
 from symattn.lifting.graphs import GRAPHS, in_doubles
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.loops import Made, finished
+from symattn.lifting.numerals import size_at
 from symattn.lifting.recorded import (
     Recorded,
     Recording,
@@ -85,8 +85,7 @@ class Asked:
 
     def size(self, name: str) -> int:
         """A size in this run: a name, a number, or a product of these."""
-        known = {self.batch: 1, **self.sizes}
-        return math.prod(int(one) if one.isdigit() else known[one] for one in name.split("*"))
+        return size_at(name, {self.batch: 1, **self.sizes})
 
 
 def function_of(target: Target) -> Callable[..., Any]:

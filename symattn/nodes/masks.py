@@ -868,7 +868,7 @@ class Masked(Node):
 
     scores, mask = Matrix(), Matrix()
     by_rows = 2
-    transposes = True
+    entrywise = True
     syntax = "scores + mask"
     source = "Vaswani et al. 2017, section 3.2.3"
 
