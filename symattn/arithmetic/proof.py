@@ -26,6 +26,9 @@ from symattn.errors import SymattnError, Undecided, quote
 #: more nodes not taken apart any further.
 _MOST_TERMS, _MOST_NODES = 20_000, 2_000
 
+#: Of fewer nodes algebra is as quick as balls of many bits, which of a number that is 0 say nothing.
+_FEW = 200
+
 #: Functions of one number that rise wherever they are defined.
 _RISING = (sympy.exp, sympy.log, sympy.tanh, sympy.erf)
 
@@ -116,8 +119,12 @@ def _signs(value: sympy.Expr, deep: bool) -> Iterator[int | None]:
         yield sign(value, deep=False)
         yield from map(_sign, islice(_forms(value), 1, None))
         return
+    is_short = len([*islice(sympy.preorder_traversal(value), _FEW)]) < _FEW
     with suppress(SymattnError):  # it has symbols, which may go where it is multiplied out
-        yield _by_balls(value, BITS[2:5])  # of one number, which is far quicker than algebra
+        yield _by_balls(value, BITS[2:3])
+        if is_short:
+            yield _sign(value)
+        yield _by_balls(value, BITS[3:5])  # of one number, which is far quicker than algebra
     yield _sign(value)
 
 

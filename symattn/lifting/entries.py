@@ -503,6 +503,12 @@ def entries(numbers: Any) -> Any:
 def of_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], more: Mapping[str, Any]) -> Any:
     """A universal function of arrays of entries."""
     name, out = ufunc.__name__, more.get("out")
+    if method == "at" and name in _UFUNCS:
+        target, where, *values = inputs
+        if not isinstance(target, Entries):
+            raise Unsaid("numbers are written into an array of constants")
+        own = np.frompyfunc(_UFUNCS[name], 1 + len(values), 1)
+        return own.at(target.view(np.ndarray), _bare(where), *map(_objects, values))
     rest = {key: _bare(one) for key, one in more.items() if key not in ("out", "dtype", "casting")}
     given = [
         _objects(one) if k == 0 or method == "__call__" else _bare(one)

@@ -326,11 +326,19 @@ class Fields:
         return self.named[name]
 
     def function(self, name: str, *arguments: Element) -> Element:
-        """A function of which no more is known than its arguments; of numbers it is one."""
+        """A function of which no more is known than its arguments; of numbers it is one.
+
+        The hyperbolic tangent is one of exponentials, (e^2x − 1)/(e^2x + 1).
+        """
         numbers = [one.closed for one in arguments if one.closed is not None]
         if len(numbers) == len(arguments):
             return self.term(terms.function(name, *numbers))
-        return Element(self, *self._drawn((name, *map(self._key, arguments))))
+        made = Element(self, *self._drawn((name, *map(self._key, arguments))))
+        if name != "tanh" or (arguments[0].exponent is None and arguments[0].raised is None):
+            return made
+        power, one = self.exp(arguments[0] + arguments[0]), self.term(1)
+        quotient = (power - one) * (power + one).inverse
+        return Element(self, quotient.value, made.exponent)
 
     def _key(self, one: Element) -> tuple[str, int]:
         """What equal ones have in common, and others but for a chance have not."""

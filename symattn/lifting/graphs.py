@@ -23,7 +23,7 @@ from symattn.lifting import composed
 from symattn.lifting.composed import Unmade
 from symattn.lifting.entries import Complex, Condition, Entries, Taped, entries
 from symattn.lifting.loops import WRITTEN
-from symattn.lifting.recorded import BRANCHES, Recorded, bare, in_parts
+from symattn.lifting.recorded import BRANCHES, Blank, Recorded, bare, in_parts
 from symattn.lifting.said import Unsaid
 
 #: Arrays that record: each of their entries by itself, or as a formula of the whole.
@@ -275,7 +275,7 @@ def of_torch(
     tensors = [
         one > 0.5 if _is_boolean(x) else one for one, x in zip(tensors, whole.given, strict=True)
     ]
-    with sdpa_kernel(SDPBackend.MATH), torch.no_grad(), _lines_kept(file):
+    with sdpa_kernel(SDPBackend.MATH), torch.no_grad(), _parameters_made(), _lines_kept(file):
         functional = torch.func.functionalize(called, remove="mutations_and_views")
         graph = make_fx(functional)(*tensors)
     found = _followed(graph, whole.given)
@@ -311,10 +311,18 @@ def _followed(graph: Any, given: Sequence[Any]) -> Any:
             values[node] = node.target(*args, **more)
         else:
             _at(_lines_of(node), args)
-            values[node] = _made(_by_row(node, args, more))
+            values[node] = _plain_as_tensor(_made(_by_row(node, args, more)))
             if node.target._schema.name.endswith("_"):  # its first argument is written over
                 values[node.args[0]] = values[node]
     raise Unsaid("a graph without an output")
+
+
+def _plain_as_tensor(value: Any) -> Any:
+    """What an operation has made, as PyTorch has it where nothing that is given is left in it."""
+    import torch
+
+    plain = isinstance(value, float | np.generic | np.ndarray) and not isinstance(value, _RECORD)
+    return torch.as_tensor(value) if plain else value
 
 
 def _by_row(node: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
@@ -362,6 +370,28 @@ def _lines_of(node: Any) -> Lines:
 
 
 @contextmanager
+def _parameters_made() -> Iterator[None]:
+    """Parameters made of tensors that are given follow from them in a graph: they are copied."""
+    import torch
+
+    kept = torch.nn.Parameter.__new__
+
+    def made(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:
+        if data is None:
+            return kept(cls, data, requires_grad)
+        parameter = kept(cls, torch.empty_like(data), requires_grad)
+        with torch.no_grad():
+            parameter.copy_(data)
+        return parameter
+
+    torch.nn.Parameter.__new__ = made  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        torch.nn.Parameter.__new__ = kept  # type: ignore[method-assign]
+
+
+@contextmanager
 def _lines_kept(file: str) -> Iterator[None]:
     """Graphs of PyTorch's that are made keep the lines of the program, as stacks of their nodes."""
     from torch.fx import traceback
@@ -395,7 +425,7 @@ def _array(value: Any) -> Any:
     """A tensor of constants as an array; so within a list."""
     if isinstance(value, list | tuple):
         return type(value)(map(_array, value))
-    return value.detach().numpy() if hasattr(value, "detach") else _needed(value)
+    return _constant(value.detach()) if hasattr(value, "detach") else _needed(value)
 
 
 def _axes(dims: Any) -> Any:
@@ -661,7 +691,7 @@ def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
         return _scanned(params, args)
     if not _holds(args):
         found = bound(*args)
-        return [*map(np.asarray, found)] if primitive.multiple_results else [np.asarray(found)]
+        return [*map(_constant, found if primitive.multiple_results else [found])]
     if inner is not None and name != "while":
         own = _named(inner, args)
         return [own(*args)] if own else _of_jaxpr(inner.jaxpr, inner.consts, args)
@@ -679,6 +709,12 @@ def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
     if name not in _OF_JAX:
         raise Unsaid(f"{name} of JAX is not known here")
     return [_kept(_OF_JAX[name](*args, **params), args)]
+
+
+def _constant(value: Any) -> Any:
+    """An array of constants; of zeros one that a state may begin with."""
+    array = np.asarray(value)
+    return array.view(Blank) if array.dtype.kind == "f" and not array.any() else array
 
 
 def _library_array(value: Any) -> Any:

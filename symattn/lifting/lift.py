@@ -249,7 +249,10 @@ def _hold_element(
         if letter in asked_for:
             axes = found["axes"][letter]
             given[letter] = laid(part, axes) if axes else part
-    evaluation = made.evaluate(**given)
+    try:
+        evaluation = made.evaluate(**given)
+    except SymattnError as error:
+        raise SymattnError(f"{name}: at {_sized(asked)}: {error}") from None
     last = made.steps[-1].letter
     if asked.batch:
         own = own[element : element + 1]

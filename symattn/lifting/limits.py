@@ -11,8 +11,10 @@ from symattn import isolation
 class Limits:
     """The limits of functions that are derived or proven."""
 
-    #: Steps of a derivation, operations on a tape, numbers that are returned, monomials of a sum.
+    #: Steps of a derivation, operations on arrays that record, or on a tape, numbers that are
+    #: returned, monomials of a sum.
     steps: int = 200
+    recorded: int = 10_000
     operations: int = 200_000
     returned: int = 100_000
     monomials: int = 50_000

@@ -38,15 +38,17 @@ _OF_ALL = (
 
 #: Stands for a state in its own formula, and for zeros that a state may begin with.
 _STATE, NOTHING = "\0", "\1"
+#: A matrix by its letter.
+_ONE = r"\b[^\W\d]\w*(?:\[[^][]*\])?(?:\^T)?"
 
 #: What is added for all j in turn: a product.
 _SUMMED = re.compile(r"(\b\w+(?:\[\d+\])?)\[:, j\] ∘ (\w+)\[j\]")
 
-#: Zeros that are added, and others.
+#: Zeros that are turned, multiplied by a matrix, or added.
 _OF_NOTHING = (
-    (re.compile(rf"{NOTHING}\^T"), NOTHING),
+    (re.compile(rf"{NOTHING}\^T|\({NOTHING}\)"), NOTHING),
+    (re.compile(rf"{_ONE} (∘ )?{NOTHING}|{NOTHING} (∘ )?{_ONE}"), NOTHING),
     (re.compile(rf"{NOTHING} \+ | [+-] {NOTHING}"), ""),
-    (re.compile(NOTHING), "0"),
 )
 
 
@@ -237,10 +239,17 @@ def _begun(first: str, others: Sequence[str], before: str) -> Iterator[str]:
         yield f"{rest} + {terms[-1]}"
 
 
+def _without_nothing(line: str) -> str:
+    """A line without what zeros make 0, and without zeros that are added."""
+    shorter = line
+    for pattern, instead in _OF_NOTHING:
+        shorter = pattern.sub(instead, shorter)
+    return line.replace(NOTHING, "0") if shorter == line else _without_nothing(shorter)
+
+
 def finished(run: Recording) -> None:
     """Leave out zeros that are added, and what a loop has made each time and nothing is made of."""
-    for pattern, instead in _OF_NOTHING:
-        run.lines[:] = [pattern.sub(instead, line) for line in run.lines]
+    run.lines[:] = [*map(_without_nothing, run.lines)]
     used: dict[str, set[str]] = {}
     for left, _, right in (line.partition(" = ") for line in run.lines):
         used.setdefault(_TOKEN.findall(left)[0], set()).update(_TOKEN.findall(right))

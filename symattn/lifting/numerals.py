@@ -11,13 +11,18 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
 
 #: Sizes that a program is run at first: primes, none next to another.
 TRIAL = (17, 23, 29, 37, 43, 53, 61, 71, 83, 97)
 
 #: The largest denominator of a quotient that is written as one.
 _MOST_BELOW = 1000
+_BELOW = np.arange(1.0, _MOST_BELOW + 1)
 
 #: From here on a number that is added to scores stands for −∞: e^-10000 is 0 in every dtype.
 LOWEST = -1e4
@@ -34,19 +39,35 @@ def written(value: float, sizes: Mapping[str, int]) -> str:
         return "inf" if value > 0 else "-inf"
     if value < 0:
         return f"-{written(-value, sizes)}"
-    for number, text in _of_sizes(sizes):
-        if math.isclose(number, value, rel_tol=1e-15):
-            return text
-    near = Fraction(value).limit_denominator(_MOST_BELOW)
-    if float(near) == value:
-        return str(near)
-    square = Fraction(value * value).limit_denominator(_MOST_BELOW)
-    if math.isclose(math.sqrt(square), value, rel_tol=1e-15):
-        return f"sqrt({square})"
-    fourth = Fraction(value**4).limit_denominator(_MOST_BELOW)
-    if math.isclose(float(fourth) ** 0.25, value, rel_tol=1e-15):
-        return f"({fourth})^(1/4)"
+    known, texts = _listed(tuple(sizes.items()))
+    near = np.flatnonzero(np.abs(known - value) <= 1e-15 * value)
+    if near.size:
+        return texts[int(near[0])]
+    for exponent, form in ((1, "{}"), (2, "sqrt({})"), (4, "({})^(1/4)")):
+        found = _quotient(value, exponent)
+        if found is not None:
+            return form.format(found)
     return format(Decimal(repr(value)), "f")
+
+
+@lru_cache(maxsize=16)
+def _listed(sizes: tuple[tuple[str, int], ...]) -> tuple[npt.NDArray[np.float64], list[str]]:
+    """The numbers that programs make of these sizes, and how each is written."""
+    listed = [*_of_sizes(dict(sizes))]
+    return np.array([number for number, _ in listed]), [text for _, text in listed]
+
+
+def _quotient(value: float, exponent: int) -> Fraction | None:
+    """The quotient of small whole numbers whose root a number is, as nearly as a float can be."""
+    power = value**exponent
+    if not value.is_integer():
+        roots = (np.round(power * _BELOW) / _BELOW) ** (1 / exponent)
+        if not (np.abs(roots - value) <= 2e-15 * value).any():
+            return None
+    found = Fraction(power).limit_denominator(_MOST_BELOW)
+    if exponent == 1:
+        return found if float(found) == value else None
+    return found if math.isclose(found ** (1 / exponent), value, rel_tol=1e-15) else None
 
 
 def size_at(name: str, sizes: Mapping[str, int]) -> int:

@@ -26,6 +26,7 @@ from symattn.errors import SymattnError, quote
 from symattn.language.texts import MAX_LENGTH, read_text
 from symattn.lifting import loops, said
 from symattn.lifting.entries import MADE, Module
+from symattn.lifting.limits import LIMITS
 from symattn.lifting.loops import NOTHING, WRITTEN, Made
 from symattn.lifting.numerals import LOWEST
 from symattn.lifting.said import ATOM, CUT, FAMILIES, OF_ENTRIES, Said, Unsaid, called, is_whole
@@ -55,6 +56,7 @@ class Recording:
     made: dict[str, Made] = field(default_factory=dict)
     numbers: dict[str, Any] = field(default_factory=dict)
     families: dict[tuple[str, ...], str | None] = field(default_factory=dict)
+    operations: int = 0
     #: The line of a graph that is being followed; the program itself does not run then.
     line: int = 0
 
@@ -254,6 +256,8 @@ class Recorded(np.ndarray[Any, Any]):
 
     run: Recording
     formula: Said | _View | _Parts | str
+    #: Of truth values the comparison that gave them, and what was compared.
+    compared: tuple[str, Any, Any] | None = None
     _memory: list[int]
     _version: int
 
@@ -304,6 +308,9 @@ class Recorded(np.ndarray[Any, Any]):
 
     def known(self, formula: Callable[[], Said]) -> Recorded:
         """Itself, with the formula, or with the line at which there is none."""
+        self.run.operations += 1
+        if self.run.operations > LIMITS.recorded:
+            raise SymattnError(f"{self.run.place()}: {_MANY}")
         try:
             made = formula()
             if len(made.text) > MAX_LENGTH:
@@ -352,13 +359,17 @@ class Recorded(np.ndarray[Any, Any]):
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **more: Any
     ) -> Any:
         """An operation entry by entry, a product of matrices, or a reduction."""
+        if method == "at":
+            raise Unsaid(_placed(self.run, f"np.{ufunc.__name__}.at has no formula here"))
         numbers = getattr(ufunc, method)(*map(bare, inputs), **_bare_options(more))
         if not isinstance(numbers, np.ndarray | np.generic):
             return numbers
         if np.asarray(numbers).dtype == bool:
             if ufunc.__name__ in _OF_HIDDEN or _is_known(inputs):
                 return numbers
-            return unsaid(numbers, self.run, BRANCHES)
+            made = unsaid(numbers, self.run, BRANCHES)
+            made.compared = (ufunc.__name__, *inputs)
+            return made
         result = _recorded(numbers, self.run).known(
             lambda: _formula(self.run, ufunc.__name__, method, inputs, more)
         )
@@ -470,6 +481,9 @@ class Recorded(np.ndarray[Any, Any]):
             _placed(self.run, "a branch depends on the numbers; use np.where or np.maximum")
         )
 
+
+#: What is said of a program that takes its arrays apart into numbers.
+_MANY = f"more than {LIMITS.recorded:,} operations; on whole matrices it takes fewer"
 
 #: What is said of a program that asks the numbers.
 BRANCHES = "a branch depends on the numbers; a mask of constants has a formula"
@@ -643,6 +657,8 @@ def _formula(
     """The formula of a universal function."""
     if method == "reduce":
         return _reduced(name, run, inputs[0], **{"axis": 0, **more})
+    if (name, method) == ("add", "accumulate"):
+        return _running(run, inputs[0], **more)
     if method != "__call__":
         raise Unsaid(f"{name}.{method} has no formula here")
     if name in ("matmul", "vecdot", "matvec", "vecmat"):
@@ -704,6 +720,7 @@ _FORMULAS: Mapping[str, Callable[..., Said]] = {
     "square": lambda one: said.power(one, Said("2", number=2)),
     "reciprocal": lambda one: said.divided(Said("1"), one),
     "log1p": lambda one: called("ln", said.added(Said("1"), one, "+")),
+    "exp2": lambda one: called("exp", said.multiplied(Said("ln(2)", number=math.log(2)), one)),
     "expm1": lambda one: said.added(called("exp", one), Said("1"), "-"),
     "maximum": partial(said.extreme, "max"),
     "minimum": partial(said.extreme, "min"),
@@ -730,6 +747,13 @@ def _product(run: Recording, one: Any, other: Any) -> Said:
         raise Unsaid("a product for each row")
     rows, columns = first.axes[-2:-1], second.axes[-1:] if len(second.axes) > 1 else ()
     return said.product(first, second, (*lead, *rows, *columns))
+
+
+def _dot(run: Recording, one: Any, other: Any) -> Said:
+    """The product of two matrices, or of one and an array with one axis."""
+    if max(np.ndim(one), np.ndim(other)) > 2:
+        raise Unsaid("np.dot of more than two axes; A @ B multiplies the matrices of all heads")
+    return _product(run, one, other)
 
 
 def _as_row(one: Said) -> Said:
@@ -806,6 +830,18 @@ def _reduced(
     return replace(made, axes=tuple(axes))
 
 
+def _running(run: Recording, array: Recorded, axis: Any = 0, **more: Any) -> Said:
+    """The sums of the first row, of the first two, and so on: L times a matrix, L of ones below."""
+    one = array.said
+    along = one.axes[axis]
+    if along not in ("i", "j") or array.ndim != 2:
+        raise Unsaid("running sums over other axes than the rows and columns of a matrix")
+    below = run.constant(np.tri(array.shape[axis]))
+    first = one if along == "i" else one.turned
+    made = said.product(below, first, first.axes)
+    return made if along == "i" else made.turned
+
+
 def _variance(run: Recording, array: Any, axis: Any = None, *, ddof: Any = 0, **more: Any) -> Said:
     """A variance over one axis, of so many degrees of freedom less than numbers."""
     made = _reduced("var", run, array, axis, **more)
@@ -830,10 +866,20 @@ def _squares(
     return _reduced("norm", run, array, axis, keepdims)
 
 
+#: Comparisons by which numbers are chosen; those that are equal may be either.
+_COMPARISONS = ("greater", "greater_equal", "less", "less_equal")
+
+
 def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) -> Said:
     """``np.where``: entries of a matrix where a pattern of constants is, else a number."""
     if isinstance(condition, Recorded):
-        raise Unsaid("np.where asks the numbers; np.where with a mask has a formula")
+        name, first, second = condition.compared or ("", None, None)
+        if name not in _COMPARISONS:
+            raise Unsaid(said.ASKED)
+        pair, choices = ([_said(run, x) for x in two] for two in ((first, second), (one, other)))
+        if name.startswith("less"):
+            pair.reverse()
+        return said.above(*pair, *choices)
     allowed = np.asarray(condition, bool)
     if allowed.all() or not allowed.any():
         chosen = one if allowed.all() else other
@@ -850,6 +896,13 @@ def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) 
     if number == 0:
         return said.multiplied(one.said, _said(run, allowed.astype(float)))
     raise Unsaid(f"np.where with {number:g}; with -inf or 0 it has a formula")
+
+
+def _triangle(run: Recording, array: Any, k: int = 0, *, upper: bool = False) -> Said:
+    """``np.tril``, ``np.triu``: a matrix with zeros above its diagonal, or below."""
+    rows, columns = np.shape(array)[-2:]
+    below = np.tri(rows, columns, k - upper, dtype=bool)
+    return _chosen(run, ~below if upper else below, array, 0.0)
 
 
 def _joined(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) -> Said:
@@ -880,38 +933,71 @@ def _stacked(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) 
 
 
 def _einsum(run: Recording, pattern: Any, *operands: Any, **more: Any) -> Said:
-    """``np.einsum`` of two arrays: a product of matrices, of heads each by its own."""
+    """``np.einsum``: products of matrices, of heads each by its own, by entry, and sums."""
     left, _, out = str(pattern).replace(" ", "").partition("->")
     terms = left.split(",")
-    refused = Unsaid(f"np.einsum {quote(str(pattern))}; products of two matrices have a formula")
-    if len(operands) != 2 or any(len({*x}) != len(x) for x in (*terms, out)):
-        raise refused
-    pairs = [*zip(terms, operands, strict=True)]
+    if "->" not in str(pattern):
+        out = "".join(sorted(x for x in {*left} - {","} if left.count(x) == 1))
+    if len(operands) != len(terms) or any(len({*x}) != len(x) for x in (*terms, out)):
+        raise Unsaid(f"np.einsum {quote(str(pattern))}; products and sums have a formula")
+    made, letters = operands[0], terms[0]
+    for place, (term, operand) in enumerate(zip(terms[1:], operands[1:], strict=True), 2):
+        kept = {*out, *chain(*terms[place:])}
+        after = [*dict.fromkeys(x for x in letters + term if x in kept)]
+        together = "".join(after) if place < len(terms) else out
+        made = _of_two(run, (letters, made), (term, operand), together)
+        letters = together
+    return cast(Recorded, _summed(made, letters, out)).said
+
+
+def _summed(array: Any, letters: str, out: str) -> Any:
+    """An array whose axes have letters, summed over those that are not wanted, in that order."""
+    for place in reversed(range(len(letters))):
+        if letters[place] not in out:
+            array = np.sum(array, axis=place)
+    return _in_order(array, [x for x in letters if x in out], [*out])
+
+
+def _of_two(run: Recording, one: tuple[str, Any], other: tuple[str, Any], out: str) -> Any:
+    """The product of two arrays whose axes have letters, summed over those that are not wanted."""
+    pairs = [one, other]
+    terms = [term for term, _ in pairs]
     lengths = (zip(term, np.shape(x), strict=True) for term, x in pairs)
     sizes = {letter: size for letter, size in chain(*lengths) if size > 1}
-    axes = (zip(term, _said(run, x).axes, strict=True) for term, x in pairs)
+    axes = (zip(term, _said(run, x).axes, strict=False) for term, x in pairs)  # none of a number
     heads = {letter for letter, axis in chain(*axes) if axis in FAMILIES}
     both = {*terms[0]} & {*terms[1]} & {*sizes}
     free = [[letter for letter in term if letter in {*sizes} - both] for term in terms]
     shared = [*both - {*out} - heads]
     if len(shared) != 1 or max(map(len, free)) > 1 or not {*free[0], *free[1]} <= {*out}:
-        raise refused
+        return _by_entries(pairs, out)
     if all(free) and out.index(free[1][0]) < out.index(free[0][0]):  # it has the rows
         pairs.reverse()
         free.reverse()
     each = [letter for letter in terms[0] if letter in both and letter not in shared]
+    if not {*each} <= heads:
+        return _by_entries(pairs, out)
     rows, columns = (one or [""] for one in free)
-    (left, one), (right, other) = pairs
+    (left, first), (right, second) = pairs
     made: Recorded = np.matmul(
-        _in_order(one, left, [*each, *rows, *shared]),
-        _in_order(other, right, [*each, *shared, *columns]),
+        _in_order(first, left, [*each, *rows, *shared]),
+        _in_order(second, right, [*each, *shared, *columns]),
     )
     for place, letter in reversed([*enumerate(each)]):
         made = made if letter in out else np.sum(made, axis=place)
     kept = [letter for letter in each if letter in out]
     wanted = [letter if letter in sizes else "" for letter in out]
-    made = _in_order(made, [*kept, *rows, *columns], wanted)
-    return made.said
+    return _in_order(made, [*kept, *rows, *columns], wanted)
+
+
+def _by_entries(pairs: Sequence[tuple[str, Any]], out: str) -> Any:
+    """The product of every two entries, summed over the letters that are not wanted."""
+    letters = [*dict.fromkeys(chain(*(term for term, _ in pairs)))]
+    one, other = (
+        _in_order(array, term, [letter if letter in term else "" for letter in letters])
+        for term, array in pairs
+    )
+    return _summed(np.multiply(one, other), "".join(letters), out)
 
 
 def _in_order(array: Any, letters: Sequence[str], wanted: Sequence[str]) -> Any:
@@ -928,10 +1014,12 @@ def _in_order(array: Any, letters: Sequence[str], wanted: Sequence[str]) -> Any:
 #: The formula of each other function of NumPy's.
 _FUNCTIONS: Mapping[str, Callable[..., Said]] = {
     "where": _chosen,
+    "tril": _triangle,
+    "triu": partial(_triangle, upper=True),
     "stack": _stacked,
-    "dot": _product,
-    "inner": _product,
-    "vdot": _product,
+    "dot": _dot,
+    "inner": lambda run, one, other: _dot(run, one, np.transpose(other)),
+    "vdot": lambda run, one, other: _dot(run, np.ravel(one), np.ravel(other)),
     "outer": _outer,
     "einsum": _einsum,
     "concatenate": _joined,

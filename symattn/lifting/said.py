@@ -52,6 +52,10 @@ def is_whole(dtype: Any) -> bool:
     return "int" in str(dtype)
 
 
+#: What is said of a choice by numbers that has no name.
+ASKED = "np.where asks the numbers; np.where with a mask has a formula"
+
+
 @dataclass(frozen=True)
 class Said:
     """The formula of a matrix, how strongly it holds together, and how its array lies.
@@ -126,7 +130,9 @@ def aligned(one: Said, other: Said) -> tuple[Said, Said, tuple[str, ...]]:
 
 
 def of_number(value: float, sizes: Mapping[str, int]) -> Said:
-    """The formula of a number."""
+    """The formula of a number. Raises `Unsaid` for none."""
+    if math.isnan(value):
+        raise Unsaid("nan is no number")
     text = written(value, sizes)
     level = PRODUCT if {*"/*"} & {*text} and not text.startswith("(") else ATOM
     return Said(text, SUM if text.startswith("-") else level, number=value)
@@ -142,6 +148,9 @@ def added(one: Said, other: Said, sign: str) -> Said:
     one, other, axes = aligned(one, other)
     if other.text == "0" or (one.text == "0" and sign == "+"):
         return replace(one if other.text == "0" else other, axes=axes)
+    back = f" {'-' if sign == '+' else '+'} {other.text}"
+    if other.number is not None and one.text.endswith(back):
+        return Said(one.text.removesuffix(back), SUM, axes)
     return Said(f"{one.within(SUM)} {sign} {other.within(ENTRIES)}", SUM, axes)
 
 
@@ -178,6 +187,9 @@ def multiplied(one: Said, other: Said) -> Said:
     kept = ["".join(each.axes) for each in (one, other)]
     if {*kept} == {"i", "j"}:  # a column and a row
         column, row = (one, other) if kept[0] == "i" else (other, one)
+        if axes.index("j") < axes.index("i"):  # the array lies turned
+            column, row = row.turned, column.turned
+            axes = tuple(_TURNED.get(axis, axis) for axis in axes)
         return Said(f"{column.within(PRODUCT)} {row.within(ATOM)}", PRODUCT, axes)
     return Said(f"{one.within(PRODUCT)} ∘ {other.within(PRODUCT)}", ENTRIES, axes)
 
@@ -217,6 +229,27 @@ def extreme(name: str, one: Said, other: Said) -> Said:
         return one
     first, second, axes = aligned(one, other)
     return Said(f"{name}({first.text}, {second.text})", ATOM, axes)
+
+
+def above(one: Said, other: Said, high: Said, low: Said) -> Said:
+    """What is `high` where one is above the other, and `low` elsewhere: max, min, relu or elu.
+
+    Raises `Unsaid` where that has no name.
+    """
+    if one.number is not None:
+        one, other, high, low = other, one, low, high
+    if (high, low) == (one, other):
+        return extreme("max", one, other)
+    if (high, low) == (other, one):
+        return extreme("min", one, other)
+    if other.number == 0:
+        unit = Said("1", number=1)
+        powers = [called("exp", x) for x in (one, extreme("min", one, other))]
+        if high in (added(one, unit, "+"), added(unit, one, "+")) and low in powers:
+            return called("elu1", one)
+        if high == one and low in [added(x, unit, "-") for x in powers]:
+            return added(called("elu1", one), unit, "-")
+    raise Unsaid(ASKED)
 
 
 def pattern(allowed: npt.NDArray[np.bool_]) -> str:

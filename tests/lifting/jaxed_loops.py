@@ -16,3 +16,12 @@ def scanned(Q: Any, K: Any, V: Any) -> Any:
 
     _, out = jax.lax.scan(step, jnp.zeros((Q.shape[1], V.shape[1])), (Q, K, V))
     return out
+
+
+def delta(Q: Any, K: Any, V: Any) -> Any:
+    def step(S: Any, row: Any) -> Any:
+        q, k, v = row
+        S = S + jnp.outer(k, v - k @ S)
+        return S, S.T @ q
+
+    return jax.lax.scan(step, jnp.zeros((K.shape[1], V.shape[1])), (Q, K, V))[1]

@@ -13,7 +13,7 @@ from symattn.lifting.comparing import prove_programs
 from symattn.lifting.report import proven_data, proven_document
 from tests import ROOT
 from tests.extras import package
-from tests.lifting import attentions
+from tests.lifting import attentions, programs
 
 
 def plain(Q: Any, K: Any, V: Any) -> Any:
@@ -123,6 +123,34 @@ def test_chance_is_undecided() -> None:
 def test_what_does_not_match_is_refused(other: Any, sizes: dict[str, int], why: str) -> None:
     with pytest.raises(SymattnError, match=why):
         prove_programs(plain, other, sizes=sizes)
+
+
+def in_two_heads(Q: Any, K: Any, V: Any) -> Any:
+    heads = zip(*(np.split(x, 2, axis=1) for x in (Q, K, V)), strict=True)
+    return np.concatenate([plain(*one) for one in heads], axis=1)
+
+
+def in_heads_of_other_columns(Q: Any, K: Any, V: Any) -> Any:
+    q, k, v = (x.reshape(len(x), -1, 2) for x in (Q, K, V))
+    return np.concatenate([plain(q[..., h], k[..., h], v[..., h]) for h in (0, 1)], axis=1)
+
+
+def by_views(Q: Any, K: Any, V: Any) -> Any:
+    q, k, v = (x.reshape(len(x), 2, -1).swapaxes(0, 1) for x in (Q, K, V))
+    e = np.exp(q @ k.swapaxes(1, 2) / np.sqrt(q.shape[-1]))
+    return (e / e.sum(-1, keepdims=True) @ v).swapaxes(0, 1).reshape(len(Q), -1)
+
+
+def test_sizes_may_be_products() -> None:
+    shapes = {"Q": ("n", "2*d_k"), "K": ("m", "2*d_k"), "V": ("m", "2*d_v")}
+    assert prove_programs(in_two_heads, by_views, shapes).verdict == "equal at the sizes tried"
+    assert prove_programs(in_heads_of_other_columns, by_views, shapes).verdict == "different"
+    with pytest.raises(SymattnError, match=r"--size 2\*d_k: the sizes are n, d_k, m, d_v"):
+        prove_programs(in_two_heads, by_views, shapes, {"2*d_k": 4})
+
+
+def test_what_is_added_at_places_is_followed() -> None:
+    assert prove_programs(programs.added_at_places, plain).verdict == "equal at the sizes tried"
 
 
 def test_a_function_that_takes_other_shapes_is_refused() -> None:

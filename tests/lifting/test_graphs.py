@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from symattn.attention.variants import variant
+from symattn.lifting.comparing import prove_programs
 from symattn.lifting.proving import prove_program
 from symattn.verifying.own import meant
 from symattn.verifying.subject import Wanted
@@ -79,3 +80,18 @@ def test_modules_are_compared_for_all_values_of_their_parameters(name: str, stat
     modules = (f"{folder}/torched.py:projected", f"{folder}/torched.py:{name}")
     found = run("prove", *modules, "--shape", "x=n,6", "--size", "n=2", status=status)
     assert ("q_proj.weight = " in found.stdout) == (status == 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "verdict"),
+    [
+        ("projected_by_parameters", "projected_plainly", "equal at the sizes tried"),
+        ("before_its_own_key", "behind_its_own_key", "different"),
+    ],
+)
+def test_what_is_made_of_what_is_given_is_followed(one: str, other: str, verdict: str) -> None:
+    """As parameters, and where a part of it is a number whatever is given."""
+    package("torch")
+    folder = f"{ROOT / 'tests/lifting'}/torched.py"
+    square = dict.fromkeys("QKV", ("n", "d")) if one.startswith("before") else {"W": ("d_k", "e")}
+    assert prove_programs(f"{folder}:{one}", f"{folder}:{other}", square).verdict == verdict

@@ -251,10 +251,40 @@ def test_a_function_that_is_decorated_is_called_as_before_and_shown_as_its_deriv
         (lambda Q: np.amax(Q, axis=1), "output = rowmax(Q)"),
         (lambda Q: np.einsum("nd,md->mn", Q, Q * 2), "output = 2 Q Q^T"),
         (lambda Q: np.einsum("nd,d->n", Q, Q[0]), "output = Q Q[1]^T"),
+        (lambda Q: np.einsum("nd,nd->n", Q, np.exp(Q)), "output = rowsum(Q ∘ exp(Q))"),
+        (lambda Q: np.einsum("nd,md,n->nm", Q, Q, Q.sum(1)), "output = Q Q^T ∘ rowsum(Q)"),
+        (lambda Q: np.einsum("nd,md", Q, Q), "output = Q Q^T"),
+        (lambda Q: np.einsum("nd->d", Q), "output = colsum(Q)"),
+        (lambda Q: np.inner(Q, Q), "output = Q Q^T"),
+        (lambda Q: np.cumsum(Q, axis=0), "output = D Q"),
+        (lambda Q: np.tril(Q @ Q.T), "output = Q Q^T ∘ D"),
+        (lambda Q: np.where(Q > 0, Q + 1, np.exp(Q)), "output = elu1(Q)"),
+        (lambda Q: np.where(Q <= 0, np.expm1(np.minimum(Q, 0)), Q), "output = elu1(Q) - 1"),
+        (lambda Q: np.where(Q > 0, Q, 0), "output = relu(Q)"),
+        (lambda Q: np.where(Q >= Q * Q, Q * Q, Q), "output = min(Q, Q ∘ Q)"),
     ],
 )
 def test_numpy_is_read_by_its_universal_functions(function: Callable[..., Any], step: str) -> None:
     assert lift(function).text.splitlines()[-1] == step
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda Q: np.where(Q > 0, np.exp(Q), Q + 1),
+        lambda Q: np.where(Q > 1, Q + 1, np.exp(Q)),
+        lambda Q: np.where(Q @ Q.T > 0, (Q @ (2 * Q).T).T, 0),
+        lambda Q: np.where(Q == 0, Q, 0),
+    ],
+)
+def test_a_choice_by_numbers_that_has_no_name_is_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(SymattnError, match=r"line \d+: np\.where asks the numbers"):
+        lift(function)
+
+
+def test_what_is_added_at_places_is_refused_by_line() -> None:
+    with pytest.raises(SymattnError, match=r"line \d+: np\.add\.at has no formula here"):
+        lift(programs.added_at_places)
 
 
 def test_a_largest_number_that_starts_somewhere_is_refused() -> None:

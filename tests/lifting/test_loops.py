@@ -26,6 +26,11 @@ BY_ROWS = [
     "e_1[t,:] = exp(s[t] - rowmax(s[t]))",
     "output[t,:] = e_1[t] / rowsum(e_1[t]) V",
 ]
+OF_DELTA = [
+    "S[0] = 0",
+    "S[t] = S[t - 1] + K[t]^T (V[t] - K[t] S[t - 1])",
+    "output[t,:] = Q[t] S[t]",
+]
 STATES = ["S[0] = 0", "S[t] = S[t - 1] + K[t]^T V[t]", "output[t,:] = Q[t] S[t]"]
 
 
@@ -84,14 +89,9 @@ STATES = ["S[0] = 0", "S[t] = S[t - 1] + K[t]^T V[t]", "output[t,:] = Q[t] S[t]"
                 looped.retention,
                 ["S[0] = 0", "S[t] = 9/10 S[t - 1] + K[t]^T V[t]", "out[t,:] = Q[t] S[t]"],
             ),
-            (
-                looped.delta,
-                [
-                    "S[0] = 0",
-                    "S[t] = S[t - 1] + K[t]^T (V[t] - K[t] S[t - 1])",
-                    "output[t,:] = Q[t] S[t]",
-                ],
-            ),
+            (looped.delta, OF_DELTA),
+            (torched_loops.delta, OF_DELTA),
+            (jaxed_loops.delta, OF_DELTA),
             (torched_loops.rows, [BY_ROWS[0], "w[t,:] = softmax(s[t])", "output[t,:] = w[t] V"]),
             (torched_loops.written, [BY_ROWS[0], "output[t,:] = softmax(s[t]) V"]),
             (torched_loops.linear, STATES),

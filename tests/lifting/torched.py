@@ -5,6 +5,7 @@
 import math
 
 import torch
+from torch import nn
 from torch.nn import functional
 
 
@@ -44,12 +45,12 @@ def causal_strictly(q, k, v):
     return s.softmax(-1) @ v
 
 
-class Layer(torch.nn.Module):
+class Layer(nn.Module):
     def __init__(self, width=6, heads=2):
         super().__init__()
         self.heads = heads
-        self.qkv = torch.nn.Linear(width, 3 * width, bias=False)
-        self.out_proj = torch.nn.Linear(width, width)
+        self.qkv = nn.Linear(width, 3 * width, bias=False)
+        self.out_proj = nn.Linear(width, width)
 
     def forward(self, x):
         batch, n, width = x.shape
@@ -86,12 +87,12 @@ def causal_of_heads(q, k, v):
     return functional.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ v
 
 
-class Projected(torch.nn.Module):
+class Projected(nn.Module):
     def __init__(self, width=6, heads=2):
         super().__init__()
         self.heads = heads
         for name in ("q", "k", "v", "out"):
-            self.add_module(f"{name}_proj", torch.nn.Linear(width, width, bias=False))
+            self.add_module(f"{name}_proj", nn.Linear(width, width, bias=False))
 
     def forward(self, x):
         q, k, v = (
@@ -121,3 +122,30 @@ def stacked_weights(x, w_q, w_k, w_v, w_o):
     q, k, v = (torch.einsum("nd,hdk->hnk", x, w) for w in (w_q, w_k, w_v))
     weights = torch.softmax(q @ k.transpose(1, 2) / q.shape[-1] ** 0.5, dim=-1)
     return (weights @ v).transpose(0, 1).reshape(x.shape[0], -1) @ w_o
+
+
+def projected_by_parameters(Q, K, V, W):
+    layer = nn.Linear(*W.shape, bias=False)
+    layer.weight = nn.Parameter(W.T)
+    return sdpa(layer(Q), layer(K), V)
+
+
+def projected_plainly(Q, K, V, W):
+    return sdpa(Q @ W, K @ W, V)
+
+
+def before_its_own_key(Q, K, V):
+    """Each token is given what was kept before it, and divides by what is 0 at first."""
+    S, z, rows = Q.new_zeros(K.shape[1], V.shape[1]), Q.new_zeros(K.shape[1]), []
+    for t in range(len(Q)):
+        rows.append(Q[t] @ S / (Q[t] @ z).clamp_min(1e-12))
+        S, z = S + torch.outer(K[t], V[t]), z + K[t]
+    return torch.stack(rows)
+
+
+def behind_its_own_key(Q, K, V):
+    S, z, rows = Q.new_zeros(K.shape[1], V.shape[1]), Q.new_zeros(K.shape[1]), []
+    for t in range(len(Q)):
+        S, z = S + torch.outer(K[t], V[t]), z + K[t]
+        rows.append(Q[t] @ S / (Q[t] @ z).clamp_min(1e-12))
+    return torch.stack(rows)

@@ -39,3 +39,11 @@ def heads(Q: Any, K: Any, V: Any) -> Any:
         s = Q[h] @ K[h].T / Q.shape[-1] ** 0.5
         out.append(torch.softmax(s, -1) @ V[h])
     return torch.stack(out)
+
+
+def delta(Q: Any, K: Any, V: Any) -> Any:
+    S, rows = Q.new_zeros(K.shape[1], V.shape[1]), []
+    for q, k, v in zip(Q, K, V, strict=True):
+        S = S + torch.outer(k, v - k @ S)
+        rows.append(q @ S)
+    return torch.stack(rows)
