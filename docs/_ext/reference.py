@@ -648,6 +648,15 @@ def _benchmarks(pages: Pages) -> None:
         f"Measured on {made['date']} with {made['cores']} cores, Python {made['python']}, "
         f"{versions}; medians of processor time.\n\n{_table(head, table)}",
     )
+    waited = [
+        (one["what"], f"{one['seconds']:.2f} s", f"{one['ratio']:.1f}") for one in made["waits"]
+    ]
+    waited += [(what, "", f"{ratio:.1f}") for what, ratio in made["ratios"].items()]
+    pages.put(
+        "waits.part.md",
+        f"Least processor time of a few runs, with a load of {made['load']} before.\n\n"
+        + _table(("what", "time", "beside the imports, or as it says"), waited),
+    )
     figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
     for name, label, marker in (
         ("exact", "SymPy, exact, then four digits", "s"),

@@ -26,9 +26,6 @@ from symattn.errors import SymattnError, Undecided, quote
 #: more nodes not taken apart any further.
 _MOST_TERMS, _MOST_NODES = 20_000, 2_000
 
-#: Of fewer nodes algebra is as quick as balls of many bits, which of a number that is 0 say nothing.
-_FEW = 200
-
 #: Functions of one number that rise wherever they are defined.
 _RISING = (sympy.exp, sympy.log, sympy.tanh, sympy.erf)
 
@@ -119,7 +116,9 @@ def _signs(value: sympy.Expr, deep: bool) -> Iterator[int | None]:
         yield sign(value, deep=False)
         yield from map(_sign, islice(_forms(value), 1, None))
         return
-    is_short = len([*islice(sympy.preorder_traversal(value), _FEW)]) < _FEW
+    # of few nodes algebra is as quick as balls of many bits, which say nothing of what is 0
+    parts = islice(sympy.preorder_traversal(value), _MOST_NODES // 10, None)
+    is_short = next(parts, None) is None
     with suppress(SymattnError):  # it has symbols, which may go where it is multiplied out
         yield _by_balls(value, BITS[2:3])
         if is_short:

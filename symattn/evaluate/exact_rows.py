@@ -17,7 +17,6 @@ from symattn.arithmetic.base import Array
 from symattn.arithmetic.exact import Exact
 from symattn.evaluate.matrices import Once, Place
 from symattn.evaluate.walk import Program, leaves_of, program_of_step
-from symattn.nodes.base import Node
 from symattn.step import Step, letter_of
 
 _NO_ROWS = np.arange(0)
@@ -113,12 +112,6 @@ def _needs(expr: MatrixExpr) -> dict[str, int]:
 def _leaves(expr: MatrixExpr) -> Iterator[tuple[MatrixExpr, int]]:
     """What one product of two matrices, or what is made entry by entry, takes, and what of it."""
     match expr:
-        case sympy.MatAdd() | sympy.HadamardProduct() | Node(entrywise=True):
-            for part in expr.args:
-                is_matrix = isinstance(part, MatrixExpr)
-                if is_matrix and part.shape != expr.shape:  # one number, times every entry
-                    yield expr, _ENTRY
-                yield from _leaves(part) if is_matrix else ()
         case sympy.MatMul():
             _, (first, *others) = expr.as_coeff_matrices()
             if len(others) == 1 and isinstance(others[0], sympy.Transpose):
@@ -127,5 +120,11 @@ def _leaves(expr: MatrixExpr) -> Iterator[tuple[MatrixExpr, int]]:
                 yield from ((first, _ROW), (others[0], _COLUMN))
             else:
                 yield (expr, _ROW) if others else (first, _ENTRY)
+        case sympy.MatAdd() | sympy.HadamardProduct() | MatrixExpr(entrywise=True):
+            for part in expr.args:
+                is_matrix = isinstance(part, MatrixExpr)
+                if is_matrix and part.shape != expr.shape:  # one number, times every entry
+                    yield expr, _ENTRY
+                yield from _leaves(part) if is_matrix else ()
         case _:
             yield expr, _ENTRY

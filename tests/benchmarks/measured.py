@@ -1,4 +1,4 @@
-"""What the page of benchmarks shows: proven digits beside NumPy's floats and SymPy's exact values.
+"""What the page of benchmarks shows: proven digits beside floats and SymPy, and where people wait.
 
 Run with ``python -m tests.benchmarks.measured``; it writes ``docs/explanation/benchmarks.json``, of
 which the site makes its table and plot. It measures; it does not judge.
@@ -19,6 +19,7 @@ import sympy
 
 from symattn import Attention
 from tests import ROOT
+from tests.benchmarks.waits import ratios, waits
 
 WIDTH, SEEDS = 8, 5
 SIZES = (2, 4, 8, 16, 32, 64)
@@ -75,8 +76,18 @@ def main() -> None:
     measured(2)  # what is loaded and made once
     rows = [{"size": size, **measured(size)} for size in SIZES]
     machine = {"cores": os.cpu_count(), "python": platform.python_version()}
+    load = os.getloadavg()[0]
+    waited = [wait._asdict() for wait in waits()]
     versions = {"numpy": np.__version__, "sympy": sympy.__version__}
-    made = {"date": f"{datetime.now(UTC):%Y-%m-%d}", **machine, "versions": versions, "rows": rows}
+    made = {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        **machine,
+        "versions": versions,
+        "rows": rows,
+        "load": round(load, 1),
+        "waits": waited,
+        "ratios": ratios(),
+    }
     FILE.write_text(json.dumps(made, indent=1) + "\n", "utf-8")
     print(FILE.read_text("utf-8"))
 

@@ -55,10 +55,15 @@ CHANGES = (
     (r"@ V(?!\[)", "@ V * 1.0"),
     (r"@ V(?!\[)", "@ V + 1e-6"),
     (r"keepdims=True", "keepdims=not False"),
+    (r"at\(below, row", "at(below, column[: row.size]"),
+    (r"0\.0\)", "1e-3)"),
+    (r"np\.tril\(", "np.triu("),
+    (r"i->ib", "j->ib"),
 )
 
 FUNCTIONS = (
     *("online", "row_by_row", "by_log_sum_exp", "in_powers_of_two", "split_scale"),
+    *("added_at_places", "causal_by_products"),
     *("causal_by_multiplying", "causal_by_index", "causal_decoding", "causal_negative_number"),
 )
 

@@ -88,6 +88,20 @@ def causal_negative_number(Q, K, V):
     return softmax(S + np.triu(np.full(S.shape, -1e30), 1)) @ V
 
 
+def added_at_places(Q, K, V):
+    row, column = (one.ravel() for one in np.indices((len(Q), len(K))))
+    e = np.exp((Q[row] * K[column]).sum(axis=1) / np.sqrt(Q.shape[1]))
+    above, below = np.zeros((len(Q), V.shape[1])), np.full(len(Q), 0.0)
+    np.add.at(above, row, e[:, None] * V[column])
+    np.add.at(below, row, e)
+    return above / below[:, None]
+
+
+def causal_by_products(Q, K, V):
+    e = np.tril(np.exp(np.einsum("ia,ja->ij", Q, K) / np.sqrt(Q.shape[1])))
+    return np.einsum("ij,jb,i->ib", e, V, 1.0 / np.einsum("ij->i", e))
+
+
 # ---- wrong -----------------------------------------------------------------------------------
 
 

@@ -128,12 +128,3 @@ def of_heads_in_a_wrong_order(x, W):
 
 def from_zero_on(Q):
     return np.max(Q, axis=1, initial=0.0)
-
-
-def added_at_places(Q, K, V):
-    row, column = (one.ravel() for one in np.indices((len(Q), len(K))))
-    e = np.exp((Q[row] * K[column]).sum(axis=1) / np.sqrt(Q.shape[1]))
-    above, below = np.zeros((len(Q), V.shape[1])), np.full(len(Q), 0.0)
-    np.add.at(above, row, e[:, None] * V[column])
-    np.add.at(below, row, e)
-    return above / below[:, None]

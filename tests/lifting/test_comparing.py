@@ -13,7 +13,7 @@ from symattn.lifting.comparing import prove_programs
 from symattn.lifting.report import proven_data, proven_document
 from tests import ROOT
 from tests.extras import package
-from tests.lifting import attentions, programs
+from tests.lifting import attentions
 
 
 def plain(Q: Any, K: Any, V: Any) -> Any:
@@ -150,7 +150,7 @@ def test_sizes_may_be_products() -> None:
 
 
 def test_what_is_added_at_places_is_followed() -> None:
-    assert prove_programs(programs.added_at_places, plain).verdict == "equal at the sizes tried"
+    assert prove_programs(attentions.added_at_places, plain).verdict == "equal at the sizes tried"
 
 
 def test_a_function_that_takes_other_shapes_is_refused() -> None:

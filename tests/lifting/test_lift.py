@@ -15,7 +15,7 @@ from symattn.errors import SymattnError
 from symattn.lifting.lift import lift
 from tests import ROOT
 from tests.extras import package
-from tests.lifting import programs
+from tests.lifting import attentions, programs
 
 _DRAW = np.random.default_rng(5)
 _FUNCTION: Callable[..., Any] = programs.causal
@@ -284,7 +284,7 @@ def test_a_choice_by_numbers_that_has_no_name_is_refused(function: Callable[...,
 
 def test_what_is_added_at_places_is_refused_by_line() -> None:
     with pytest.raises(SymattnError, match=r"line \d+: np\.add\.at has no formula here"):
-        lift(programs.added_at_places)
+        lift(attentions.added_at_places)
 
 
 def test_a_largest_number_that_starts_somewhere_is_refused() -> None:

@@ -14,6 +14,7 @@ from symattn.lifting.lift import lift
 from symattn.lifting.turning import rotary
 from tests import ROOT
 from tests.extras import package
+from tests.shares import share
 
 _PAIRS = ("n", "4")
 _Shapes = dict[str, Sequence[str]]
@@ -50,7 +51,7 @@ _PARTS: list[tuple[str, str, _Shapes]] = [
 ]
 
 
-@pytest.mark.parametrize(("library", "name", "shapes"), _PARTS)
+@pytest.mark.parametrize(("library", "name", "shapes"), share(_PARTS, 3))
 def test_a_function_of_a_library_is_that_by_hand(library: str, name: str, shapes: _Shapes) -> None:
     one, hand, other = (target(library, f"{name}{end}") for end in ("", "_by_hand", "_not"))
     assert prove_programs(one, hand, shapes).verdict == "equal at the sizes tried"
@@ -102,8 +103,8 @@ def test_a_function_of_a_library_is_that_by_hand(library: str, name: str, shapes
             "of_features",
             {},
             [
-                "q_2 = elu1(q) - 1 + 1",
-                "k_2 = elu1(k) - 1 + 1",
+                "q_2 = elu1(q)",
+                "k_2 = elu1(k)",
                 "output = q_2 (k_2^T v) / (q_2 colsum(k_2)^T)",
             ],
         ),
