@@ -38,6 +38,9 @@ _OF_ALL = (
 
 #: Stands for a state in its own formula, and for zeros that a state may begin with.
 _STATE, NOTHING = "\0", "\1"
+#: Stands for the rows up to that of the formula's own number, by which a row is multiplied.
+_SO_FAR = "\2"
+_FACTOR = re.compile(rf"((?<=[\w)\]] )\w+){_SO_FAR}")
 #: A matrix by its letter.
 _ONE = r"\b[^\W\d]\w*(?:\[[^][]*\])?(?:\^T)?"
 
@@ -69,6 +72,8 @@ class Recording(Protocol):
     made: dict[str, Made]
     numbers: dict[str, Any]
     families: dict[tuple[str, ...], str | None]
+    growing: set[str]
+    named: list[Any]
 
     def letter(self, name: str) -> str:
         """A letter for a variable."""
@@ -76,10 +81,17 @@ class Recording(Protocol):
     def number(self, value: float) -> Said:
         """The formula of a number."""
 
+    def constant(self, values: Any) -> Said:
+        """The letter of a matrix of constants."""
+
 
 def of_rows(run: Recording, parts: Sequence[Said], numbers: Any, name: str) -> Said:
     """The matrix of these rows, by its letter. Raises `Unsaid` where they are not made alike."""
-    text = _alike(run, [_row(run, one) for one in parts], "t")
+    rows = [_row(run, one) for one in parts]
+    begun = _first_rows(run, rows)
+    if begun is not None:
+        return begun
+    text = _alike(run, rows, "t") or _growing(run, rows)
     if text is None:
         raise Unsaid(WRITTEN)
     axes = ("i", "j") if np.ndim(numbers) > 1 else ("i",)
@@ -90,6 +102,16 @@ def of_rows(run: Recording, parts: Sequence[Said], numbers: Any, name: str) -> S
     run.lines.append(f"{letter}[t,:] = {text}")
     run.numbers[letter] = np.asarray(numbers).reshape(len(parts), -1).tolist()
     return Said(letter, axes=axes)
+
+
+def _first_rows(run: Recording, texts: Sequence[str]) -> Said | None:
+    """The first rows of a matrix, or all of it; None of others."""
+    name = texts[0].partition("[")[0]
+    whole = next((len(x) for x in run.named if x.is_known and x.said.text == name), 0)
+    if not whole or [*texts] != [f"{name}[{k}]" for k in range(1, len(texts) + 1)]:
+        return None
+    part = "" if len(texts) == whole else f"[:{run.number(len(texts)).text}, :]"
+    return Said(f"{name}{part}", axes=("i", "j"))
 
 
 def of_vector(run: Recording, parts: Sequence[Said]) -> Said:
@@ -132,19 +154,50 @@ def _product(run: Recording, text: str) -> str:
     return text if "j" in _TOKEN.findall(summed) else summed
 
 
+def _growing(run: Recording, texts: Sequence[str]) -> str | None:
+    """The text of rows of which each has the keys up to its own: the others are hidden by a mask.
+
+    That of the first row, of one key, and that of the last, of all, are no guide.
+    """
+    inner = [
+        re.sub(rf"\[:{re.escape(run.number(t).text)}(, :)?\]", _SO_FAR, text)
+        for t, text in enumerate(texts[1:-1], 2)
+    ]
+    text = _alike(run, inner, "t", first=2) if len(inner) > 2 else None
+    if text is None or not (_SO_FAR in text or any(f"{x}[t]" in text for x in run.growing)):
+        return None
+    hidden = run.constant(np.where(np.tri(len(texts), dtype=bool), 0.0, -np.inf)).text
+    ends = {_end(text, found.start()) for found in re.finditer(rf"{_SO_FAR}\^T", text)}
+    for end in sorted(ends, reverse=True):
+        text = f"{text[:end]} + {hidden}[t]{text[end:]}"
+    text = _FACTOR.sub(r"\1", text)
+    return None if _SO_FAR in text else text
+
+
+def _end(text: str, place: int) -> int:
+    """Where the brackets end that stand around a place in a text; its own end where none do."""
+    depth = 0
+    for k in range(place, len(text)):
+        depth += (text[k] == "(") - (text[k] == ")")
+        if depth < 0:
+            return k
+    return len(text)
+
+
 def _alike(
-    run: Recording, texts: Sequence[str], index: str, made: tuple[str, ...] = ()
+    run: Recording, texts: Sequence[str], index: str, made: tuple[str, ...] = (), first: int = 1
 ) -> str | None:
     """The text of which each of these is the one of its number; None where there is none.
 
-    `made` are the letters of what is made so; each may stand in the next.
+    `made` are the letters of what is made so; each may stand in the next. The numbers begin with
+    that of the first.
     """
     rows = [_TOKEN.findall(text) for text in texts]
     if len(rows) < 2 or len({*map(len, rows)}) > 1:
         return None
     found = []
     for column in zip(*rows, strict=True):
-        one = _of_each(run, column, index, made)
+        one = _of_each(run, column, index, made, first)
         if one is None:
             return None
         found.append(one)
@@ -152,7 +205,7 @@ def _alike(
 
 
 def _of_each(
-    run: Recording, column: tuple[str, ...], index: str, made: tuple[str, ...]
+    run: Recording, column: tuple[str, ...], index: str, made: tuple[str, ...], first: int
 ) -> str | None:
     """What stands at one place of each text, by the number of the text."""
     if len({*column}) == 1:
@@ -160,12 +213,16 @@ def _of_each(
     if made and column[1:] == made[:-1]:
         return f"{_STATE}[{index} - 1]"
     if all(map(str.isdecimal, column)):
-        apart = int(column[0]) - 1
-        counted = [*map(int, column)] == [*range(1 + apart, len(column) + 1 + apart)]
+        apart = int(column[0]) - first
+        counted = [*map(int, column)] == [*range(first + apart, len(column) + first + apart)]
         said = f"{index} {'+' if apart > 0 else '-'} {abs(apart)}" if apart else index
         return said if counted else None
     if index != "j" and all(one in run.made for one in column):  # no loop is over the columns
         turned = "^T" if run.made[column[0]].formula.axes == ("i",) else ""
+        if first > 1:  # those of the first and of the last text belong to them
+            name = run.made[column[0]].name
+            named = tuple(letter for letter, one in run.made.items() if one.name == name)
+            column = named if named[first - 1 : -1] == column else column
         if column not in run.families:
             run.families[column] = None  # while it is looked for, and for good if it is none
             run.families[column] = _family(run, column, index)
@@ -177,8 +234,9 @@ def _of_each(
 def _family(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
     """The letter of what a loop has made each time, in the place of a letter for each."""
     each = [run.made[letter] for letter in letters]
-    axes = each[0].formula.axes
-    same = len({one.name for one in each}) == 1 and len({one.formula.axes for one in each}) == 1
+    axes = each[-2].formula.axes
+    same = len({one.name for one in each}) == 1
+    same = same and len({one.formula.axes for one in each[1:-1] or each}) == 1
     is_matrix = axes == ("i", "j")
     if not same or not (is_matrix or (index == "t" and axes in (("i",), ("j",)))):
         return None
@@ -186,19 +244,34 @@ def _family(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
     text, start = _alike(run, texts, index), ""
     if text is None:
         text, start = _recurrence(run, texts, index, letters)
+    grows = text is None and not is_matrix
+    text = _growing(run, texts) if grows else text
     if text is None:
         return None
     run.letters.difference_update(letters)
     letter = run.letter(each[0].name)
+    run.growing.update([letter] * grows)
     run.lines[:] = [line for line in run.lines if line.partition(" = ")[0] not in letters]
     left = f"{letter}[{index}]" if is_matrix or start else f"{letter}[{index},:]"
     run.lines += [f"{letter}[0] = {start.replace(NOTHING, '0')}"] * bool(start)
     run.lines.append(f"{left} = {text.replace(_STATE, letter)}")
     laid = [np.asarray(run.numbers.pop(own)) for own in letters]
-    stacked = np.stack([one if is_matrix else one.reshape(1, -1) for one in laid])
+    stacked = np.stack(laid if is_matrix else _padded(laid, text))
     run.numbers[letter] = (stacked if is_matrix or start else stacked[:, 0]).tolist()
     _called(run, each, letter)
     return letter
+
+
+#: Scores to which a mask is added, and nothing is done with that.
+_IS_HIDDEN = re.compile(r" \+ \w+\[t\]\Z")
+
+
+def _padded(rows: Sequence[Any], text: str) -> list[Any]:
+    """Rows of one length: shorter ones go on with what their formula has there, −∞ or 0."""
+    low, most = -np.inf if _IS_HIDDEN.search(text) else 0.0, max(map(np.size, rows))
+    return [
+        np.pad(x.reshape(1, -1), ((0, 0), (0, most - x.size)), constant_values=low) for x in rows
+    ]
 
 
 def _called(run: Recording, each: Sequence[Made], letter: str) -> None:

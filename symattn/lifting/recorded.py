@@ -56,6 +56,8 @@ class Recording:
     made: dict[str, Made] = field(default_factory=dict)
     numbers: dict[str, Any] = field(default_factory=dict)
     families: dict[tuple[str, ...], str | None] = field(default_factory=dict)
+    #: Letters of what has a row for each token that is as long as there are tokens so far.
+    growing: set[str] = field(default_factory=set)
     operations: int = 0
     #: The line of a graph that is being followed; the program itself does not run then.
     line: int = 0
@@ -779,9 +781,11 @@ def _with_columns(one: Said, axis: int, array: Any) -> Said:
 def _by_rows(function: str, array: Recorded, axis: int, options: str = "") -> Said:
     """A function of the rows of a matrix, along an axis."""
     one = array.said
-    along = one.axes[axis]
+    along = one.axes[axis] or ("j" if array.shape[axis] == 1 else "")
     if along not in ("i", "j"):
         raise Unsaid(f"{function} over heads")
+    if not one.axes[axis] and "j" in one.axes:  # of one number, across columns that lie as rows
+        one = one.turned
     made = called(function, one if along == "j" else one.turned, options)
     return made if along == "j" else made.turned
 
@@ -977,7 +981,7 @@ def _of_two(run: Recording, one: tuple[str, Any], other: tuple[str, Any], out: s
     each = [letter for letter in terms[0] if letter in both and letter not in shared]
     if not {*each} <= heads:
         return _by_entries(pairs, out)
-    rows, columns = (one or [""] for one in free)
+    rows, columns = (one or [""] * bool(each) for one in free)
     (left, first), (right, second) = pairs
     made: Recorded = np.matmul(
         _in_order(first, left, [*each, *rows, *shared]),

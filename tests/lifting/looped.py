@@ -71,6 +71,25 @@ def of_three(Q: Any, K: Any, V: Any) -> Any:
     return np.stack([np.maximum(sum(A @ q for A in parts), 0) @ V for q in Q])
 
 
+def causal_by_parts(Q: Any, K: Any, V: Any) -> Any:
+    out = np.zeros((len(Q), V.shape[1]))
+    for t in range(len(Q)):
+        out[t] = softmax(K[: t + 1] @ Q[t]) @ V[: t + 1]
+    return out
+
+
+def decoding(Q: Any, K: Any, V: Any) -> Any:
+    """The keys and values so far, kept in lists."""
+    keys, values, out = [], [], []
+    for q, k, v in zip(Q, K, V, strict=True):
+        keys.append(k)
+        values.append(v)
+        s = np.stack(keys) @ q / np.sqrt(len(q))
+        w = softmax(s)
+        out.append(w @ np.stack(values))
+    return np.stack(out)
+
+
 def linear(Q: Any, K: Any, V: Any) -> Any:
     S, z = np.zeros((K.shape[1], V.shape[1])), np.zeros(K.shape[1])
     out = []
@@ -101,14 +120,6 @@ def delta(Q: Any, K: Any, V: Any) -> Any:
 
 
 # ---- without a formula -----------------------------------------------------------------------
-
-
-def causal_by_parts(Q: Any, K: Any, V: Any) -> Any:
-    """The keys up to each token."""
-    out = np.zeros((len(Q), V.shape[1]))
-    for t in range(len(Q)):
-        out[t] = softmax(K[: t + 1] @ Q[t]) @ V[: t + 1]
-    return out
 
 
 def growing(Q: Any, K: Any, V: Any) -> Any:
@@ -159,3 +170,45 @@ def state_of_two(Q: Any, K: Any, V: Any) -> Any:
         S.append(S[-1] + S[-2] / 2 + np.outer(k, v))
         out.append(q @ S[-1])
     return np.stack(out)
+
+
+def strictly_causal(Q: Any, K: Any, V: Any) -> Any:
+    """The keys before each token, of which the first has none."""
+    out = np.zeros((len(Q), V.shape[1]))
+    for t in range(1, len(Q)):
+        out[t] = softmax(K[:t] @ Q[t]) @ V[:t]
+    return out
+
+
+def windowed(Q: Any, K: Any, V: Any) -> Any:
+    parts = [slice(max(0, t - 2), t + 1) for t in range(len(Q))]
+    return np.stack([softmax(K[part] @ q) @ V[part] for q, part in zip(Q, parts, strict=True)])
+
+
+def linear_by_parts(Q: Any, K: Any, V: Any) -> Any:
+    """Without an exponential nothing is 0 where a mask hides a key."""
+    out = []
+    for t in range(len(Q)):
+        s = K[: t + 1] @ Q[t]
+        out.append(s @ V[: t + 1])
+    return np.stack(out)
+
+
+def first_doubled(Q: Any, K: Any, V: Any) -> Any:
+    out = []
+    for t in range(len(Q)):
+        w = softmax(K[: t + 1] @ Q[t])
+        out.append(w @ V[: t + 1] if t else 2 * V[0])
+    return np.stack(out)
+
+
+def last_doubled(Q: Any, K: Any, V: Any) -> Any:
+    out = []
+    for t in range(len(Q)):
+        w = softmax(K[: t + 1] @ Q[t])
+        out.append((1 + (t == len(Q) - 1)) * (w @ V[: t + 1]))
+    return np.stack(out)
+
+
+def mean_so_far(Q: Any, K: Any, V: Any) -> Any:
+    return np.stack([V[: t + 1].mean(axis=0) for t in range(len(Q))])

@@ -113,7 +113,9 @@ def test_a_loop_over_heads_is_read(function: Callable[..., Any]) -> None:
     "function",
     share(
         [
-            looped.causal_by_parts,
+            looped.strictly_causal,
+            looped.windowed,
+            looped.mean_so_far,
             looped.growing,
             looped.state_of_two,
             looped.first_otherwise,
@@ -139,6 +141,42 @@ def test_what_is_read_gives_the_numbers_of_the_function(function: Callable[..., 
     values = made.derivation().evaluate(**given)
     found = values.array(made.whole.steps[-1].letter)
     assert np.allclose(found, function(*given.values()), rtol=1e-12)
+
+
+MASKED = ["M[i,j] = 0 if j <= i else -inf", "s[t,:] = Q[t] K^T / sqrt(d) + M[t]"]
+BY_HAND = ["e_1[t,:] = exp(s[t] - rowmax(s[t]))", "w[t,:] = e_1[t] / rowsum(e_1[t])"]
+SQUARE = dict.fromkeys("QKV", ("n", "d"))
+
+
+@pytest.mark.parametrize(
+    ("function", "weights"),
+    [
+        (looped.decoding, BY_HAND),
+        (torched_loops.causal, ["w[t,:] = softmax(s[t])"]),
+        (jaxed_loops.causal, ["w[t,:] = softmax(s[t])"]),
+    ],
+)
+def test_the_keys_up_to_each_token_are_those_that_a_mask_leaves(
+    function: Callable[..., Any], weights: list[str]
+) -> None:
+    assert steps(function, SQUARE) == [*MASKED, *weights, "output[t,:] = w[t] V"]
+
+
+def test_scores_of_no_variable_are_masked_too() -> None:
+    assert steps(looped.causal_by_parts, SQUARE) == [
+        MASKED[0],
+        "x[t,:] = Q[t] K^T + M[t]",
+        "e_1[t,:] = exp(x[t] - rowmax(x[t]))",
+        "out[t,:] = e_1[t] / rowsum(e_1[t]) V",
+    ]
+
+
+@pytest.mark.parametrize(
+    "function", [looped.linear_by_parts, looped.first_doubled, looped.last_doubled]
+)
+def test_rows_that_a_mask_does_not_make_are_held_against_the_numbers(function: Any) -> None:
+    with pytest.raises(SymattnError, match="at n = 17, d = 23 its own numbers are others"):
+        lift(function, SQUARE)
 
 
 def test_a_loop_is_proven_to_be_what_it_is_without_one() -> None:

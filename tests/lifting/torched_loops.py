@@ -47,3 +47,12 @@ def delta(Q: Any, K: Any, V: Any) -> Any:
         S = S + torch.outer(k, v - k @ S)
         rows.append(q @ S)
     return torch.stack(rows)
+
+
+def causal(Q: Any, K: Any, V: Any) -> Any:
+    out = []
+    for t in range(len(Q)):
+        s = Q[t] @ K[: t + 1].T / K.shape[1] ** 0.5
+        w = torch.softmax(s, -1)
+        out.append(w @ V[: t + 1])
+    return torch.stack(out)
