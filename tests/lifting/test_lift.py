@@ -250,7 +250,7 @@ def test_a_function_that_is_decorated_is_called_as_before_and_shown_as_its_deriv
         (lambda Q: np.clip(Q, -1, 1) @ Q.T, "output = min(max(Q, -1), 1) Q^T"),
         (lambda Q: np.amax(Q, axis=1), "output = rowmax(Q)"),
         (lambda Q: np.einsum("nd,md->mn", Q, Q * 2), "output = 2 Q Q^T"),
-        (lambda Q: np.einsum("nd,d->n", Q, Q[0]), "output = Q Q[1]^T"),
+        (lambda Q: np.einsum("nd,d->n", Q, Q[0]), "output = Q[1] Q^T"),
         (lambda Q: np.einsum("nd,nd->n", Q, np.exp(Q)), "output = rowsum(Q ∘ exp(Q))"),
         (lambda Q: np.einsum("nd,md,n->nm", Q, Q, Q.sum(1)), "output = Q Q^T ∘ rowsum(Q)"),
         (lambda Q: np.einsum("nd,md", Q, Q), "output = Q Q^T"),
