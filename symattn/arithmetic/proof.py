@@ -120,11 +120,10 @@ def _signs(value: sympy.Expr, deep: bool) -> Iterator[int | None]:
     parts = islice(sympy.preorder_traversal(value), _MOST_NODES // 10, None)
     is_short = next(parts, None) is None
     with suppress(SymattnError):  # it has symbols, which may go where it is multiplied out
-        yield _by_balls(value, BITS[2:3])
-        if is_short:
-            yield _sign(value)
-        yield _by_balls(value, BITS[3:5])  # of one number, which is far quicker than algebra
+        yield _by_balls(value, BITS[2:3] if is_short else BITS[2:5])
     yield _sign(value)
+    with suppress(SymattnError):
+        yield _by_balls(value, BITS[3:5]) if is_short else None
 
 
 def _forms(value: sympy.Expr) -> Iterator[sympy.Expr]:

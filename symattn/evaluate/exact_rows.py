@@ -69,6 +69,7 @@ class ExactRows:
             program = self.known.of(
                 ("entries", letter), lambda: program_of_step(step, self.sizes, made)
             )
+            # with wholes of its own, since of some matrices it has the one column
             arithmetic = self._arithmetic.at_rows(None).at_rows(np.array([row]))
             return arithmetic.kept(program(lambda one: operands[needs[one]](one), arithmetic))
 

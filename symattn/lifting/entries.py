@@ -503,12 +503,13 @@ def entries(numbers: Any) -> Any:
 def of_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], more: Mapping[str, Any]) -> Any:
     """A universal function of arrays of entries."""
     name, out = ufunc.__name__, more.get("out")
+    (target,) = inputs[:1] if method == "at" else out or (None,)
+    if target is not None and not isinstance(target, Entries):
+        raise Unsaid("numbers are written into an array of constants")
     if method == "at" and name in _UFUNCS:
-        target, where, *values = inputs
-        if not isinstance(target, Entries):
-            raise Unsaid("numbers are written into an array of constants")
+        values = [_NUMBERS(_objects(one)) for one in inputs[2:]]
         own = np.frompyfunc(_UFUNCS[name], 1 + len(values), 1)
-        return own.at(target.view(np.ndarray), _bare(where), *map(_objects, values))
+        return own.at(_bare(target), _bare(inputs[1]), *values)
     rest = {key: _bare(one) for key, one in more.items() if key not in ("out", "dtype", "casting")}
     given = [
         _objects(one) if k == 0 or method == "__call__" else _bare(one)
@@ -525,11 +526,8 @@ def of_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], more: Mapping[
     else:
         own = np.frompyfunc(_UFUNCS[name], len(given) if method == "__call__" else 2, 1)
         found = getattr(own, method)(*given, **rest)
-    (target,) = out or (None,)
     if target is None:
         return _wrapped(found)
-    if not isinstance(target, Entries):
-        raise Unsaid("numbers are written into an array of constants")
     target.view(np.ndarray)[...] = found
     return target
 

@@ -328,7 +328,8 @@ class Fields:
     def function(self, name: str, *arguments: Element) -> Element:
         """A function of which no more is known than its arguments; of numbers it is one.
 
-        The hyperbolic tangent is one of exponentials, (e^2x − 1)/(e^2x + 1).
+        The hyperbolic tangent is one of exponentials, (e^2x − 1)/(e^2x + 1); what e to that power
+        is has a letter, as of any function.
         """
         numbers = [one.closed for one in arguments if one.closed is not None]
         if len(numbers) == len(arguments):

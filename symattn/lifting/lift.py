@@ -167,11 +167,11 @@ def _lifted(
         shapes[parameter] = tuple(sizes)
         letters.setdefault(parameter, letter)
     batch = _batch(shapes.values())
-    sizes = sizes_in(shapes.values())
-    names = [one for one in sizes if not one.isdigit() and one != batch]
+    listed = sizes_in(shapes.values())
+    names = [one for one in listed if not one.isdigit() and one != batch]
     if len(names) > len(TRIAL):
         raise SymattnError(f"{name}: {len(names)} sizes are too many; {len(TRIAL)} are the most")
-    taken = [int(one) for one in sizes if one.isdigit()]
+    taken = [int(one) for one in listed if one.isdigit()]
     first, other = (
         Asked(target, shapes, _unlike(names, trial, taken), letters, numbers=numbers, batch=batch)
         for trial in (TRIAL, TRIAL[::-1])

@@ -88,13 +88,13 @@ class Recording(Protocol):
 def of_rows(run: Recording, parts: Sequence[Said], numbers: Any, name: str) -> Said:
     """The matrix of these rows, by its letter. Raises `Unsaid` where they are not made alike."""
     rows = [_row(run, one) for one in parts]
+    axes = ("i", "j") if np.ndim(numbers) > 1 else ("i",)
     begun = _first_rows(run, rows)
     if begun is not None:
-        return begun
+        return Said(begun, axes=axes)
     text = _alike(run, rows, "t") or _growing(run, rows)
     if text is None:
         raise Unsaid(WRITTEN)
-    axes = ("i", "j") if np.ndim(numbers) > 1 else ("i",)
     known = text.removesuffix("[t]")
     if known in run.families.values():
         return Said(known, axes=axes)
@@ -104,14 +104,13 @@ def of_rows(run: Recording, parts: Sequence[Said], numbers: Any, name: str) -> S
     return Said(letter, axes=axes)
 
 
-def _first_rows(run: Recording, texts: Sequence[str]) -> Said | None:
+def _first_rows(run: Recording, texts: Sequence[str]) -> str | None:
     """The first rows of a matrix, or all of it; None of others."""
     name = texts[0].partition("[")[0]
     whole = next((len(x) for x in run.named if x.is_known and x.said.text == name), 0)
     if not whole or [*texts] != [f"{name}[{k}]" for k in range(1, len(texts) + 1)]:
         return None
-    part = "" if len(texts) == whole else f"[:{run.number(len(texts)).text}, :]"
-    return Said(f"{name}{part}", axes=("i", "j"))
+    return name if len(texts) == whole else f"{name}[:{run.number(len(texts)).text}, :]"
 
 
 def of_vector(run: Recording, parts: Sequence[Said]) -> Said:
@@ -164,11 +163,11 @@ def _growing(run: Recording, texts: Sequence[str]) -> str | None:
         for t, text in enumerate(texts[1:-1], 2)
     ]
     text = _alike(run, inner, "t", first=2) if len(inner) > 2 else None
-    if text is None or not (_SO_FAR in text or any(f"{x}[t]" in text for x in run.growing)):
+    if text is None or not {_SO_FAR, *run.growing} & {*_TOKEN.findall(text)}:
         return None
-    hidden = run.constant(np.where(np.tri(len(texts), dtype=bool), 0.0, -np.inf)).text
     ends = {_end(text, found.start()) for found in re.finditer(rf"{_SO_FAR}\^T", text)}
     for end in sorted(ends, reverse=True):
+        hidden = run.constant(np.where(np.tri(len(texts), dtype=bool), 0.0, -np.inf)).text
         text = f"{text[:end]} + {hidden}[t]{text[end:]}"
     text = _FACTOR.sub(r"\1", text)
     return None if _SO_FAR in text else text
@@ -234,15 +233,15 @@ def _of_each(
 def _family(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
     """The letter of what a loop has made each time, in the place of a letter for each."""
     each = [run.made[letter] for letter in letters]
-    axes = each[-2].formula.axes
+    axes = each[-2].formula.axes  # the first row, of one key, may have others where rows grow
     same = len({one.name for one in each}) == 1
-    same = same and len({one.formula.axes for one in each[1:-1] or each}) == 1
+    is_even = {one.formula.axes for one in each} == {axes}
     is_matrix = axes == ("i", "j")
     if not same or not (is_matrix or (index == "t" and axes in (("i",), ("j",)))):
         return None
     texts = [one.formula.text if is_matrix else _row(run, one.formula) for one in each]
-    text, start = _alike(run, texts, index), ""
-    if text is None:
+    text, start = _alike(run, texts, index) if is_even else None, ""
+    if text is None and is_even:
         text, start = _recurrence(run, texts, index, letters)
     grows = text is None and not is_matrix
     text = _growing(run, texts) if grows else text

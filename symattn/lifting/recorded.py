@@ -258,8 +258,8 @@ class Recorded(np.ndarray[Any, Any]):
 
     run: Recording
     formula: Said | _View | _Parts | str
-    #: Of truth values the comparison that gave them, and what was compared.
-    compared: tuple[str, Any, Any] | None = None
+    #: Of truth values the operation that gave them, and of what.
+    compared: tuple[Any, ...] = ("",)
     _memory: list[int]
     _version: int
 
@@ -877,10 +877,10 @@ _COMPARISONS = ("greater", "greater_equal", "less", "less_equal")
 def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) -> Said:
     """``np.where``: entries of a matrix where a pattern of constants is, else a number."""
     if isinstance(condition, Recorded):
-        name, first, second = condition.compared or ("", None, None)
+        name, *compared = condition.compared
         if name not in _COMPARISONS:
             raise Unsaid(said.ASKED)
-        pair, choices = ([_said(run, x) for x in two] for two in ((first, second), (one, other)))
+        pair, choices = ([_said(run, x) for x in two] for two in (compared, (one, other)))
         if name.startswith("less"):
             pair.reverse()
         return said.above(*pair, *choices)

@@ -291,6 +291,7 @@ def by_entries(values: npt.NDArray[Any], sizes: Mapping[str, int]) -> str:
     except Unsaid:
         inside, within, outside = pattern(values == low), low, high
     one, other = (
-        "-inf" if number <= LOWEST else written(number, sizes) for number in (within, outside)
+        "-inf" if number <= LOWEST else of_number(number, sizes).text
+        for number in (within, outside)
     )
     return f"{one} if {inside} else {other}"
