@@ -228,7 +228,7 @@ class Values(Matrices):
 
     def digits(self, letter: str, place: Place, notation: Notation) -> Digits:
         """One entry as a decimal that is proven, or marked as not."""
-        notation = notation_of(notation)
+        notation, letter = notation_of(notation), self._letter(letter)
         place = checked_place(place, self._names[letter], self.shape(letter))
         asked = notation.digits, notation.rounding
 
