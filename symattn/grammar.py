@@ -46,6 +46,8 @@ from symattn.greek import GREEK
 #: Of a statement: its characters, brackets inside one another, powers; of a number: its digits and
 #: its exponent, as in 1e400.
 MAX_LENGTH, MAX_DEPTH, MAX_POWER, MAX_DIGITS, MAX_EXPONENT = 2000, 40, 64, 60, 400
+#: The product of the exponents of powers within powers, as in (x^64)^64.
+MAX_NESTED = MAX_POWER**2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,13 +325,15 @@ def _read(lexer: _Lexer) -> Tree:
 
 def _check_exponents(phrase: _Phrase, equation: bool) -> None:
     """Exponents in statements are rational numbers of a moderate size."""
-    for place, exponent, closed in phrase.exponents:
+    for place, exponent, closed, times in phrase.exponents:
         if exponent is None and not closed:
             if equation:  # it may be an index or a size
                 continue
             raise phrase.wrong("an exponent is a number: A^2, A^T, A^-1, x^(1/2)", place)
         if exponent is None or abs(exponent) > MAX_POWER or exponent.denominator > MAX_POWER:
             raise phrase.wrong(f"keep exponents and their denominators to {MAX_POWER}", place)
+        if times > MAX_NESTED:
+            raise phrase.wrong(f"keep the exponents of powers of powers to {MAX_NESTED}", place)
 
 
 # ---- tokens ----------------------------------------------------------------------------------
@@ -734,7 +738,8 @@ class _Phrase:
 
     `closed` if it has no letters; `first` if its first token is a number or a small letter;
     `bare` is a function written without brackets, its spelling; `together` if it is names side by
-    side; `exponents` are those inside: where, the number if it is one, whether it is closed.
+    side; `exponents` are those inside: where, the number if it is one, whether it is closed, and
+    the product with those of the powers within its base.
     """
 
     tree: Tree
@@ -746,7 +751,7 @@ class _Phrase:
     first: str = ""
     bare: str = ""
     together: bool = False
-    exponents: tuple[tuple[int, Fraction | None, bool], ...] = ()
+    exponents: tuple[tuple[int, Fraction | None, bool, Fraction], ...] = ()
 
     def wrong(self, why: str, place: int = -1) -> Refused:
         """The error for what is wrong here, or at a place in it."""
@@ -1175,7 +1180,9 @@ def _power(base: _Phrase, exponent: _Phrase) -> _Phrase:
         "^", tuple(part.tree for part in inside), Fraction(1) if number is None else number
     )
     found = [one for part in inside for one in part.exponents]
-    exponents = (*found, (exponent.start, number, exponent.closed))
+    within = max((times for *_, times in base.exponents), default=Fraction(1))
+    times = within if number is None else within * abs(number)
+    exponents = (*found, (exponent.start, number, exponent.closed, times))
     return _phrase(tree, parts, base, exponent, first=base.first, exponents=exponents)
 
 

@@ -17,12 +17,12 @@ from typing import Any, Self, TypeAlias
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.certificate import replayed
+from symattn.algebra.certificate import refusing, replayed
 from symattn.algebra.claims import Goal, decoded, goal_of
 from symattn.algebra.forms import Refused
 from symattn.algebra.kinds import Data, check_kind, check_limits
 from symattn.algebra.texts import read_number
-from symattn.errors import ReadError, SymattnError, quote
+from symattn.errors import ReadError, quote
 from symattn.nodes.base import Node
 from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.lines import Lengths, LineSum
@@ -461,13 +461,9 @@ def check(data: Data) -> list[Goal]:
 
 def replayed_links(links: Data) -> tuple[list[Goal], bool]:
     """What links prove, and whether only where both sides are defined; however large they are."""
-    try:
+    with refusing():
         replays = [Link.of(link) for link in links]
         return [one.goal for one in replays], any(any(one.doubts) for one in replays)
-    except Refused:
-        raise
-    except (SymattnError, KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
-        raise Refused(f"it cannot be read: {type(trouble).__name__}: {trouble}"[:200]) from None
 
 
 def steps(data: Data) -> Iterator[tuple[sympy.Basic, sympy.Basic, str]]:

@@ -14,7 +14,8 @@ Nothing here is shared with what finds proofs: of `symattn.algebra` it imports n
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
@@ -31,6 +32,7 @@ from symattn.algebra.claims import (
     goal_of,
     halved,
     inverses,
+    may_lack,
     opaque,
     permutations_in,
     read_size,
@@ -469,7 +471,8 @@ class Replay:
         self.given = {one for side in (left, right) for one in sympy.preorder_traversal(side)}
         held = [left.atoms(sympy.MatrixSymbol), right.atoms(sympy.MatrixSymbol)]
         letters = set(self.letters.values()) if self.letters else set()
-        self.partial = bool(letters and held[0] & letters != held[1] & letters)
+        apart = bool(letters and held[0] & letters != held[1] & letters)
+        self.partial = apart or any(map(may_lack, self.letters or ()))
 
     def is_whole(self, expr: sympy.Basic) -> bool:
         """Whether a cofactor has a value wherever the sides have one."""
@@ -586,17 +589,24 @@ def check(data: Data) -> Goal:
 
 def replayed(data: Data) -> Goal:
     """As `check`, of a certificate from here, however large it is."""
-    try:
+    with refusing():
         check_kind(data, "equation")
         goal = goal_of(data["statement"])
         replay = Replay(goal, data["uses"], data["letters_only"])
         replay.check(data["proof"], replay.goal)
         if replay.partial is not data["partial"]:
             raise Refused("what it says about where both sides are defined is wrong")
+    return goal
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Refuse data in which something cannot be read or done, whatever that is."""
+    try:
+        yield
     except (Refused, Spent):
         raise
     except (SymattnError, KeyError, TypeError, ValueError, IndexError, AttributeError) as trouble:
         raise Refused(f"it cannot be read: {type(trouble).__name__}: {trouble}"[:200]) from None
     except (RecursionError, ArithmeticError, NotImplementedError) as trouble:
         raise Refused(f"it cannot be replayed: {type(trouble).__name__}") from None
-    return goal

@@ -25,10 +25,10 @@ from symattn.nodes import rule as r
 from symattn.nodes.arguments import BoundIndex, symbol_of_size
 from symattn.nodes.base import Node
 from symattn.nodes.catalogue import NODES, words
-from symattn.nodes.entrywise import Exponential
+from symattn.nodes.entrywise import Entrywise, Exponential
 from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
 from symattn.nodes.lines import LineDifference, LineSum
-from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked
+from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked, may_hide
 from symattn.nodes.normalise import Normaliser, RowMax
 from symattn.nodes.operators import together
 from symattn.nodes.recurrence import OF_STATES, OVER_TOKENS, is_recurrence
@@ -374,6 +374,8 @@ def used(goal: Goal, uses: Iterable[Data]) -> Used:
     known: list[Pair] = []
     for kind, k, flipped in uses:
         one, other = goal.where[k][:: -1 if flipped else 1]
+        if kind == "number" and one == other:  # as others have made it
+            continue
         letter, meaning = meant(kind, one, other, means)
         match kind:
             case "number":
@@ -451,6 +453,22 @@ def reached(value: sympy.Basic, means: Mapping[str, MatrixExpr]) -> set[str]:
                 found.add(symbol.name)
                 left += [means[symbol.name]] if symbol.name in means else []
     return found
+
+
+def may_lack(expr: sympy.Basic) -> bool:
+    """Whether something in an expression may be without a value, as far as its kind tells."""
+    return may_hide(expr) or any(map(_may_lack, sympy.preorder_traversal(expr)))
+
+
+def _may_lack(part: sympy.Basic) -> bool:
+    if isinstance(part, Entrywise):
+        return part.row.word in ("sqrt", "ln")
+    if isinstance(part, sympy.Pow):
+        return not (part.exp.is_Integer and part.exp > 0) and not part.base.is_positive
+    if getattr(part, "is_quotient", False):
+        return not part.args[1].is_nonzero
+    inverse = isinstance(part, sympy.Inverse | sympy.MatPow | sympy.log)
+    return inverse or bool(getattr(part, "partial", False))
 
 
 def opaque(expr: sympy.Basic, letters: dict[MatrixExpr, sympy.MatrixSymbol]) -> sympy.Basic:

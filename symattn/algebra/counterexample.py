@@ -118,8 +118,10 @@ class Side:
         return {symbol for symbol in symbols if isinstance(symbol, sympy.Symbol)}
 
     def is_refused(self, sizes: Sizes) -> bool:
-        """Whether these scalars leave the side without a value, as √x² has none for x < 0."""
-        return any(bool(ball(inner.subs(sizes)) < 0) for inner in self.inside_roots)
+        """Whether these scalars leave the side without a value: √x for x < 0, 1/x for x = 0."""
+        if any(bool(ball(inner.subs(sizes)) < 0) for inner in self.inside_roots):
+            return True
+        return any(bool(ball(below.subs(sizes)) == 0) for below in self.divisors)
 
     @cached_property
     def inside_roots(self) -> Sequence[sympy.Expr]:
@@ -131,6 +133,17 @@ class Side:
             for part in sympy.postorder_traversal(self.meaning)
             if isinstance(part, sympy.log)
             or (isinstance(part, sympy.Pow) and part.exp.is_Rational and not part.exp.is_Integer)
+        ]
+
+    @cached_property
+    def divisors(self) -> Sequence[sympy.Expr]:
+        """The numbers that it divides by, the inner ones first."""
+        if not isinstance(self.meaning, sympy.Basic):
+            return ()
+        return [
+            part.base
+            for part in sympy.postorder_traversal(self.meaning)
+            if isinstance(part, sympy.Pow) and part.exp.is_negative
         ]
 
     def value(self, given: Mapping[str, Array], arithmetic: Arithmetic, sizes: Sizes) -> Array:

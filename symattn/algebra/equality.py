@@ -42,7 +42,7 @@ from symattn.arguments import instance, table, whole, words, wrong
 from symattn.budget import STEPS, Spent, within
 from symattn.derivations import Derivation
 from symattn.errors import ShapeError, SymattnError, quote
-from symattn.grammar import is_inequality, relations
+from symattn.grammar import MAX_NESTED, is_inequality, relations
 from symattn.grammar import sides as split_sides
 from symattn.language.shapes import SQUARE, GivenShape
 from symattn.language.statement import Written, readings
@@ -410,7 +410,7 @@ def _substituted(statement: Statement) -> Statement:
                     f"where: {name} = {value} is not a size; give a positive whole number"
                 )
             others = tuple(pair for pair in statement.where if pair != (one, two))
-            valued = [side for side in (one, two) if side.inside_roots]
+            valued = [side for side in (one, two) if side.inside_roots or side.divisors]
             known = replace(statement, where=others, valued=(*statement.valued, *valued))
             return _substituted(_with_value(known, name, value))
     return statement
@@ -426,7 +426,13 @@ def _with_value(statement: Statement, name: sympy.Basic, value: sympy.Basic) -> 
             raise SymattnError(
                 f"where: {name} = {value}: set this size in the derivation, not here"
             )
-        return put_in(meaning, {name: value})
+        put = put_in(meaning, {name: value})
+        if _degree(put) > MAX_NESTED:
+            raise SymattnError(
+                f"where: with {name} = {value} the exponents of powers of powers are more than "
+                f"{MAX_NESTED} together"
+            )
+        return put
 
     def side_of(side: Side) -> Side:
         return Side(value_of(side.meaning))
@@ -437,6 +443,13 @@ def _with_value(statement: Statement, name: sympy.Basic, value: sympy.Basic) -> 
     return replace(
         statement, left=sides[0], right=sides[1], where=where, chain=chain, valued=valued
     )
+
+
+def _degree(expr: sympy.Basic) -> sympy.Expr:
+    """The largest product of exponents of powers within powers."""
+    within = max(map(_degree, expr.args), default=sympy.S.One)
+    is_power = isinstance(expr, sympy.Pow) and expr.exp.is_Rational
+    return within * abs(expr.exp) if is_power else within
 
 
 def _check_steps(statement: Statement) -> None:

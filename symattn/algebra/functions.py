@@ -19,6 +19,7 @@ from symattn.algebra.polynomials import (
     height,
     indices,
     indices_of,
+    is_zero,
     plus,
     power_of_number,
     primes,
@@ -28,6 +29,7 @@ from symattn.algebra.polynomials import (
     settled,
     single,
     times,
+    told,
 )
 from symattn.algebra.scope import Scope
 from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, terms_of, text_of
@@ -93,7 +95,7 @@ class Signs(Scope):
 
     def keep_square(self, poly: Poly) -> None:
         """Keep that this was made of squares, which is not seen any more."""
-        if not poly:
+        if is_zero(poly):
             return
         content, rest, _ = self.signed(poly)
         if self.all_positive({content: Fraction(1)}):
@@ -101,7 +103,7 @@ class Signs(Scope):
 
     def all_nonnegative(self, poly: Poly) -> bool:
         """Whether a sum was made of squares, or is of terms ≥ 0 and of c (|x| ± x)."""
-        if self.from_squares and poly:
+        if self.from_squares and not is_zero(poly):
             content, inside, _ = self.signed(poly)
             if frozenset(inside.items()) in self.from_squares and self.is_square(content):
                 return True
@@ -160,6 +162,7 @@ class Functions(Signs):
             raise Refused("division by something that is 0 off a diagonal")
         if p.denominator == 1 and p >= 0:
             return reduce(times, [poly] * int(p), constant(1))
+        poly = told(poly)
         if not poly and p < 0:
             raise Refused("division by 0")
         if p.denominator != 1:
@@ -205,6 +208,7 @@ class Functions(Signs):
 
     def absolute(self, poly: Poly) -> Poly:
         """|poly|: what is ≥ 0 leaves it, and |−p| is |p|."""
+        poly = told(poly)
         if not poly:
             return poly
         content, rest, lead = self.primitive(poly)
@@ -263,7 +267,7 @@ class Functions(Signs):
                     else:
                         out.append(scaled(function("ln", self.absolute(single(atom))), p))
                 return plus(*out)
-        elif inner:
+        elif not is_zero(inner):
             content, rest, lead = self.primitive(inner)
             if content and lead > 0 and all(map(self.is_positive, dict(content))):
                 return plus(self.logarithm({content: lead}), function("ln", rest))
@@ -275,7 +279,7 @@ class Functions(Signs):
             if name in ("σ", "max0"):
                 return {}
             raise Refused("a function of −∞")
-        one = constant(1)
+        one, inner = constant(1), told(inner)
         match name:
             case "√":
                 return self.raised(inner, Fraction(1, 2))

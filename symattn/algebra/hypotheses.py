@@ -40,7 +40,7 @@ class Statement:
     joint: Joint | None = None
     #: Whether the left side is said to be at most the right one, entry by entry, not equal to it.
     at_most: bool = False
-    #: The roots that stand for numbers, which have to have a value: c ≥ 0 where T = √c.
+    #: What stands for numbers and has to have a value: c ≥ 0 where T = √c, a ≠ 0 where c = 1/a.
     valued: tuple[Side, ...] = ()
 
     def between(self, left: Side, right: Side) -> Statement:

@@ -10,6 +10,7 @@ import flint
 
 from symattn.algebra.forms import Form, Refused, factors_of, names, put, variable
 from symattn.algebra.texts import Atom, Items, Mono, Poly, form_text, spelled
+from symattn.budget import spend
 
 #: How many terms a polynomial may have, the largest power, and how often an angle may be added,
 #: or a divisor be contained in an index.
@@ -137,6 +138,7 @@ def product(one: Mono, other: Mono) -> Poly:
 
 def times(one: Poly, other: Poly) -> Poly:
     """The product of two polynomials."""
+    spend(len(one) * len(other))
     return plus(*(scaled(product(a, b), c * d) for a, c in one.items() for b, d in other.items()))
 
 
@@ -152,6 +154,11 @@ def is_zero(poly: Poly) -> bool:
     last = max(divisors, key=lambda atom: (len(spelled(atom)), spelled(atom)))
     power = -min(p for p, atom in whole if atom == last)
     return not is_zero(dict(last.terms)) and is_zero(times(poly, single(last, power)))
+
+
+def told(poly: Poly) -> Poly:
+    """The polynomial, or 0 where nothing is left once it is multiplied by what it divides by."""
+    return {} if is_zero(poly) else poly
 
 
 def function(name: str, inner: Poly) -> Poly:

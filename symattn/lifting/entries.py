@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from symattn.lifting.limits import LIMITS
+from symattn.lifting.numerals import LOWEST, LOWEST_START
 from symattn.lifting.said import CUT, Unsaid, is_whole
 from symattn.verifying.calling import code_of
 
@@ -99,7 +100,7 @@ def _folded(name: str, one: Any, other: Any) -> Any:
             return one if b == 0 else other
     elif -math.inf in (a, b):
         raise Unsaid("−∞ times a number that may be 0 or negative")
-    elif a == 0 or (b == 0 and name == "mul"):
+    elif name == "mul" and 0 in (a, b):
         return 0.0
     elif b == 1 or (a == 1 and name == "mul"):
         return one if b == 1 else other
@@ -272,7 +273,14 @@ def _extreme(sign: int, one: Any, other: Any) -> Any:
         return sign * math.inf
     tape = (one if a is None else other).tape
     name = "max" if sign > 0 else "min"
-    return tape.entry(name, one if a is None else a, other if b is None else b)
+    return tape.entry(name, *(_as_itself(tape, one) for one in (one, other)))
+
+
+def _as_itself(tape: Tape, value: Any) -> Any:
+    """A number that would stand for −∞ in a sum, and is one of which others may be below."""
+    number = _number(value)
+    is_itself = number is not None and LOWEST_START < number <= LOWEST
+    return tape.entry("sub", 0.0, -number) if number is not None and is_itself else value
 
 
 _largest, _smallest = partial(_extreme, 1), partial(_extreme, -1)
@@ -718,6 +726,8 @@ def _largest_of(*args: Any, **more: Any) -> Any:
     """``max`` of Python's."""
     listed = [*args] if len(args) > 1 else [*args[0]]
     known = not any(isinstance(one, Taped) for one in listed)
+    if more and not known:
+        raise Unsaid("max with options")
     return builtins.max(*args, **more) if known else reduce(_largest, listed)
 
 

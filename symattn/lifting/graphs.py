@@ -9,7 +9,6 @@ are done on arrays of NumPy by a row of a table: `_OF_TORCH`, `_OF_JAX`.
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ import numpy as np
 from symattn.lifting import composed
 from symattn.lifting.composed import Unmade
 from symattn.lifting.entries import Complex, Condition, Entries, Taped, entries
+from symattn.lifting.following import followed
 from symattn.lifting.loops import WRITTEN
 from symattn.lifting.recorded import BRANCHES, Blank, Recorded, bare, in_parts
 from symattn.lifting.said import Unsaid
@@ -396,25 +396,16 @@ def _lines_kept(file: str) -> Iterator[None]:
     """Graphs of PyTorch's that are made keep the lines of the program, as stacks of their nodes."""
     from torch.fx import traceback
 
-    def looked(frame: FrameType | None, event: str, value: Any) -> Any:
-        at, lines = frame.f_back if frame is not None and event == "return" else frame, ""
+    def looked(frame: FrameType, event: str, value: Any) -> None:
+        at, lines = frame.f_back if event == "return" else frame, ""
         while at is not None:
             if at.f_code.co_filename == file:
                 lines += f"{at.f_lineno} {file}\n"
             at = at.f_back
         traceback.set_stack_trace([lines])
-        return looked
 
-    def entered(frame: FrameType, event: str, value: Any) -> Any:
-        return looked if frame.f_code.co_filename == file else None
-
-    previous = sys.gettrace()
-    sys.settrace(entered)
-    try:
-        with traceback.preserve_node_meta():
-            yield
-    finally:
-        sys.settrace(previous)
+    with followed(file, looked), traceback.preserve_node_meta():
+        yield
 
 
 #: What is said of arrays that changes no number.
@@ -451,6 +442,12 @@ def _divided(a: Any, b: Any, rounding_mode: Any = None) -> Any:
     if rounding_mode is not None:
         raise Unsaid("a division that rounds")
     return np.divide(a, b)
+
+
+def _softplus(x: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    if threshold < 20:  # from there on it is x to eight digits
+        raise Unsaid("softplus with a threshold below 20")
+    return np.divide(np.log(np.add(1.0, np.exp(np.multiply(x, beta)))), beta)
 
 
 def _largest_of(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -557,7 +554,7 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "gelu": composed.gelu,
     "erf": composed.erf,
     "elu": composed.elu,
-    "softplus": lambda x, *_: np.log(np.add(1.0, np.exp(x))),
+    "softplus": _softplus,
     "maximum": np.maximum,
     "minimum": np.minimum,
     "clamp": lambda x, low=None, high=None: np.clip(x, low, high),

@@ -31,12 +31,18 @@ class Limits:
     shown: float = 1e-8
     #: Which draws of numbers what is recorded is held against.
     draws: tuple[int, ...] = (7, 8)
+    #: By how many powers of 2 numbers are larger that it is held against, too, and the most
+    #: operations of what is recorded where that is done.
+    larger: tuple[int, ...] = (8, 24, 40)
+    probed: int = 50_000
     #: Digits in which a difference is looked at that may be one of rounding, how far numbers may be
-    #: unknown there, and how many digits, binary and decimal, those have that stand for themselves.
+    #: unknown there, how many digits, binary and decimal, those have that stand for themselves, and
+    #: how many roundings there may be in others.
     digits: int = 50
     coarse: float = 1e-3
     meant: int = 12
     typed: int = 4
+    made: int = 4096
     #: How many times further a number is off than it is from itself in single precision, at least,
     #: and the seconds after which no larger sizes are tried.
     single: int = 1000

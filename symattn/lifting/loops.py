@@ -12,11 +12,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from symattn.lifting.limits import LIMITS
 from symattn.lifting.said import ATOM, Said, Unsaid
+from symattn.lifting.views import viewed
 
 #: What is said of an array that is written or joined part by part, in parts that are not alike.
 WRITTEN = (
@@ -38,9 +40,18 @@ _OF_ALL = (
 
 #: Stands for a state in its own formula, and for zeros that a state may begin with.
 _STATE, NOTHING = "\0", "\1"
+#: Rows below one another, and a part of a matrix or of a row: from … to ….
+_PILE = re.compile(r"(?<!\w)\[(?:[^][;]|\[[^][]*\])+(?:; (?:[^][;]|\[[^][]*\])+)+\]")
+_PART = re.compile(r"(\w+)\[([^][:,]*):([^][:,]+)(, :)?\]")
+
+#: Which keys each row has: how many are before them, and the last.
+Spans: TypeAlias = Sequence[tuple[int, int]]
+
 #: Stands for the rows up to that of the formula's own number, by which a row is multiplied.
 _SO_FAR = "\2"
 _FACTOR = re.compile(rf"((?<=[\w)\]] )\w+){_SO_FAR}")
+#: Those rows over a number, turned.
+_SCALED = re.compile(rf"(\()(\w+){_SO_FAR}( / [^{_SO_FAR}]*?)\)\^T")
 #: A matrix by its letter.
 _ONE = r"\b[^\W\d]\w*(?:\[[^][]*\])?(?:\^T)?"
 
@@ -72,7 +83,7 @@ class Recording(Protocol):
     made: dict[str, Made]
     numbers: dict[str, Any]
     families: dict[tuple[str, ...], str | None]
-    growing: set[str]
+    growing: dict[str, Spans]
     named: list[Any]
 
     def letter(self, name: str) -> str:
@@ -80,6 +91,9 @@ class Recording(Protocol):
 
     def number(self, value: float) -> Said:
         """The formula of a number."""
+
+    def index(self, count: int) -> str:
+        """The index of a family of so many matrices."""
 
     def constant(self, values: Any) -> Said:
         """The letter of a matrix of constants."""
@@ -89,11 +103,11 @@ def of_rows(run: Recording, parts: Sequence[Said], numbers: Any, name: str) -> S
     """The matrix of these rows, by its letter. Raises `Unsaid` where they are not made alike."""
     rows = [_row(run, one) for one in parts]
     axes = ("i", "j") if np.ndim(numbers) > 1 else ("i",)
-    begun = _first_rows(run, rows)
+    begun = _rows_of_one(run, rows)
     if begun is not None:
         return Said(begun, axes=axes)
-    text = _alike(run, rows, "t") or _growing(run, rows)
-    if text is None:
+    text = _alike(run, rows, "t") or next(iter(_growing(run, rows) or ()), None)
+    if not isinstance(text, str):
         raise Unsaid(WRITTEN)
     known = text.removesuffix("[t]")
     if known in run.families.values():
@@ -104,13 +118,49 @@ def of_rows(run: Recording, parts: Sequence[Said], numbers: Any, name: str) -> S
     return Said(letter, axes=axes)
 
 
-def _first_rows(run: Recording, texts: Sequence[str]) -> str | None:
-    """The first rows of a matrix, or all of it; None of others."""
-    name = texts[0].partition("[")[0]
-    whole = next((len(x) for x in run.named if x.is_known and x.said.text == name), 0)
-    if not whole or [*texts] != [f"{name}[{k}]" for k in range(1, len(texts) + 1)]:
+def piled(run: Recording, parts: Sequence[Said]) -> Said:
+    """Matrices and rows below one another; rows of one matrix that follow one another are a part.
+
+    Raises `Unsaid` for arrays of other axes.
+    """
+    if any(one.axes[-2:] not in (("i", "j"), ("", "j"), ("j",)) for one in parts):
+        raise Unsaid("arrays that are no matrices joined")
+    rows = [row for one in parts for row in _rows_in(run, one.text)]
+    text = _rows_of_one(run, rows) or f"[{'; '.join(rows)}]"
+    return Said(text, ATOM, ("i", "j"))
+
+
+def _rows_in(run: Recording, text: str) -> list[str]:
+    """The rows of which a matrix was made, each by its formula; itself if it was not."""
+    whole = run.made[text].formula.text if text in run.made else text
+    if _PILE.fullmatch(whole):
+        return whole[1:-1].split("; ")
+    part = _PART.fullmatch(whole)
+    if part is None or not part[4]:
+        return [text]
+    start, end = _ends(run, part)
+    return [f"{part[1]}[{k + 1}]" for k in range(start, end)]
+
+
+def _ends(run: Recording, part: re.Match[str]) -> tuple[int, int]:
+    """Before which row a part of a matrix begins, and which its last one is."""
+    places = {run.number(k).text: k for k in range(LIMITS.steps)}
+    first = part[2].removesuffix(" + 1")
+    start = int(first) - 1 if first.isdecimal() else places.get(first, 0)
+    return start, places[part[3]]
+
+
+def _rows_of_one(run: Recording, texts: Sequence[str]) -> str | None:
+    """Rows of a matrix that follow one another, or all of it; None of others."""
+    name, _, first = texts[0].removesuffix("]").partition("[")
+    whole = next((x for x in run.named if x.is_known and x.said.text == name), None)
+    if whole is None or not first.isdecimal():
         return None
-    return name if len(texts) == whole else f"{name}[:{run.number(len(texts)).text}, :]"
+    rows = slice(int(first) - 1, int(first) - 1 + len(texts))
+    if [*texts] != [f"{name}[{k + 1}]" for k in range(rows.start, rows.stop)]:
+        return None
+    places = np.arange(whole.size).reshape(whole.shape)
+    return viewed(whole.said, whole.shape, places[rows], run).text
 
 
 def of_vector(run: Recording, parts: Sequence[Said]) -> Said:
@@ -153,24 +203,72 @@ def _product(run: Recording, text: str) -> str:
     return text if "j" in _TOKEN.findall(summed) else summed
 
 
-def _growing(run: Recording, texts: Sequence[str]) -> str | None:
-    """The text of rows of which each has the keys up to its own: the others are hidden by a mask.
+def _growing(run: Recording, texts: Sequence[str]) -> tuple[str, Spans] | None:
+    """The text of rows of which each has some of the keys: the others are hidden by a mask.
 
-    That of the first row, of one key, and that of the last, of all, are no guide.
+    That of the first row, of one key, and that of the last, of all, are no guide. With the text
+    comes which keys each row has.
     """
-    inner = [
-        re.sub(rf"\[:{re.escape(run.number(t).text)}(, :)?\]", _SO_FAR, text)
-        for t, text in enumerate(texts[1:-1], 2)
-    ]
+    spanned = [_spanned(run, text) for text in texts[1:-1]]
+    inner, own = [text for text, _ in spanned], [found for _, found in spanned]
     text = _alike(run, inner, "t", first=2) if len(inner) > 2 else None
-    if text is None or not {_SO_FAR, *run.growing} & {*_TOKEN.findall(text)}:
+    if text is None:
         return None
+    known = [run.growing[one] for one in _TOKEN.findall(text) if one in run.growing]
+    spans = _band(own, len(texts)) if any(own) else next(iter(known), None)
+    if spans is None:
+        return None
+    keys = spans[-1][1]
+    j = np.arange(keys)
+    allowed = [(start <= j) & (j < end) for start, end in spans]
+    text = _SCALED.sub(rf"\2{_SO_FAR}^T\3", text)
     ends = {_end(text, found.start()) for found in re.finditer(rf"{_SO_FAR}\^T", text)}
     for end in sorted(ends, reverse=True):
-        hidden = run.constant(np.where(np.tri(len(texts), dtype=bool), 0.0, -np.inf)).text
+        hidden = run.constant(np.where(allowed, 0.0, -np.inf)).text
         text = f"{text[:end]} + {hidden}[t]{text[end:]}"
     text = _FACTOR.sub(r"\1", text)
-    return None if _SO_FAR in text else text
+    return None if _SO_FAR in text else (text, spans)
+
+
+def _band(inner: Sequence[set[tuple[int, int]]], rows: int) -> Spans | None:
+    """Which keys all rows have, as those between the first and the last have them; None of others.
+
+    They go as far beyond the row's own number, and begin with the first or as far before it.
+    """
+    if any(len(one) != 1 for one in inner):
+        return None
+    pairs = [(t, *next(iter(one))) for t, one in enumerate(inner, 2)]
+    ahead = pairs[0][2] - pairs[0][0]
+    behind = min(start - t for t, start, _ in pairs if start) if pairs[-1][1] else -rows
+    spans = [(max(0, t + behind), t + ahead) for t in range(1, rows + 1)]
+    return spans if [(t, *spans[t - 1]) for t, *_ in pairs] == pairs else None
+
+
+def _spanned(run: Recording, text: str) -> tuple[str, set[tuple[int, int]]]:
+    """A text in which parts of matrices are these with a sign, and which rows they are."""
+    found = set()
+
+    def matrix(word: re.Match[str]) -> str:
+        made = run.made.get(word[0])
+        whole = made.formula.text if made is not None else ""
+        return whole if _PILE.fullmatch(whole) or _PART.fullmatch(whole) else word[0]
+
+    def pile(rows: re.Match[str]) -> str:
+        letters = rows[0][1:-1].split("; ")
+        named = _of_variable(run, letters[0])
+        start = named.index(letters[0]) if named else 0
+        if not named or [*named[start : start + len(letters)]] != letters:
+            return rows[0]
+        family = _family_of(run, named, "t")
+        found.add((start, start + len(letters)))
+        return f"{family}{_SO_FAR}" if family else rows[0]
+
+    def part(rows: re.Match[str]) -> str:
+        found.add(_ends(run, rows))
+        return f"{rows[1]}{_SO_FAR}"
+
+    whole = re.sub(r"\w+", matrix, text)
+    return _PART.sub(part, _PILE.sub(pile, whole)), found
 
 
 def _end(text: str, place: int) -> int:
@@ -217,60 +315,87 @@ def _of_each(
         said = f"{index} {'+' if apart > 0 else '-'} {abs(apart)}" if apart else index
         return said if counted else None
     if index != "j" and all(one in run.made for one in column):  # no loop is over the columns
-        turned = "^T" if run.made[column[0]].formula.axes == ("i",) else ""
+        turned = "^T" if _along(run.made[column[0]]) == ("i",) else ""
         if first > 1:  # those of the first and of the last text belong to them
-            name = run.made[column[0]].name
-            named = tuple(letter for letter, one in run.made.items() if one.name == name)
+            named = _of_variable(run, column[0])
             column = named if named[first - 1 : -1] == column else column
-        if column not in run.families:
-            run.families[column] = None  # while it is looked for, and for good if it is none
-            run.families[column] = _family(run, column, index)
-        letter = run.families[column]
+        letter = _family_of(run, column, index)
         return letter and f"{letter}[{index}]{turned}"
     return None
+
+
+def _of_variable(run: Recording, letter: str) -> tuple[str, ...]:
+    """The letters of all that the variable of one was; none of what is no variable."""
+    name = run.made[letter].name if letter in run.made else ""
+    return tuple(x for x, one in run.made.items() if name and one.name == name)
+
+
+def _family_of(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
+    """The letter of a family, made once; None where these are none."""
+    if letters not in run.families:
+        run.families[letters] = None  # while it is looked for, and for good if it is none
+        run.families[letters] = _family(run, letters, index)
+    return run.families[letters]
 
 
 def _family(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
     """The letter of what a loop has made each time, in the place of a letter for each."""
     each = [run.made[letter] for letter in letters]
-    axes = each[-2].formula.axes  # the first row, of one key, may have others where rows grow
+    axes = _along(each[-2])  # the first row, of one key, may have others where rows grow
     same = len({one.name for one in each}) == 1
-    is_even = {one.formula.axes for one in each} == {axes}
+    is_even = {*map(_along, each)} == {axes}
     is_matrix = axes == ("i", "j")
     if not same or not (is_matrix or (index == "t" and axes in (("i",), ("j",)))):
         return None
     texts = [one.formula.text if is_matrix else _row(run, one.formula) for one in each]
-    text, start = _alike(run, texts, index) if is_even else None, ""
+    text, start, spans = _alike(run, texts, index) if is_even else None, "", None
     if text is None and is_even:
         text, start = _recurrence(run, texts, index, letters)
-    grows = text is None and not is_matrix
-    text = _growing(run, texts) if grows else text
+    if text is None and not is_matrix:
+        text, spans = _growing(run, texts) or (None, None)
     if text is None:
         return None
+    rows = [np.asarray(run.numbers[own]) for own in letters]
+    if len({row.shape for row in rows}) > 1:
+        known = (run.growing[one] for one in _TOKEN.findall(text) if one in run.growing)
+        spans = spans or next(known, [])
+        if [row.size for row in rows] != [end - first for first, end in spans]:
+            return None
+        rows = _padded(rows, text, spans)
+    else:
+        spans = None
     run.letters.difference_update(letters)
     letter = run.letter(each[0].name)
-    run.growing.update([letter] * grows)
+    if spans is not None:
+        run.growing[letter] = spans
     run.lines[:] = [line for line in run.lines if line.partition(" = ")[0] not in letters]
     left = f"{letter}[{index}]" if is_matrix or start else f"{letter}[{index},:]"
     run.lines += [f"{letter}[0] = {start.replace(NOTHING, '0')}"] * bool(start)
     run.lines.append(f"{left} = {text.replace(_STATE, letter)}")
-    laid = [np.asarray(run.numbers.pop(own)) for own in letters]
-    stacked = np.stack(laid if is_matrix else _padded(laid, text))
+    for own in letters:
+        del run.numbers[own]
+    stacked = np.stack(rows)
     run.numbers[letter] = (stacked if is_matrix or start else stacked[:, 0]).tolist()
     _called(run, each, letter)
     return letter
+
+
+def _along(one: Made) -> tuple[str, ...]:
+    """Along what the axes of an array run that have more than one number."""
+    return tuple(axis for axis in one.formula.axes if axis)
 
 
 #: Scores to which a mask is added, and nothing is done with that.
 _IS_HIDDEN = re.compile(r" \+ \w+\[t\]\Z")
 
 
-def _padded(rows: Sequence[Any], text: str) -> list[Any]:
-    """Rows of one length: shorter ones go on with what their formula has there, −∞ or 0."""
-    low, most = -np.inf if _IS_HIDDEN.search(text) else 0.0, max(map(np.size, rows))
-    return [
-        np.pad(x.reshape(1, -1), ((0, 0), (0, most - x.size)), constant_values=low) for x in rows
-    ]
+def _padded(rows: Sequence[Any], text: str, spans: Spans) -> list[Any]:
+    """Rows of all keys: where one has no key its formula has −∞, or 0."""
+    low = -np.inf if _IS_HIDDEN.search(text) else 0.0
+    whole = np.full((len(rows), 1, spans[-1][1]), low)
+    for own, row, (first, end) in zip(whole, rows, spans, strict=True):
+        own[:, first:end] = row.reshape(1, -1)
+    return [*whole]
 
 
 def _called(run: Recording, each: Sequence[Made], letter: str) -> None:
@@ -278,7 +403,7 @@ def _called(run: Recording, each: Sequence[Made], letter: str) -> None:
     for place, one in enumerate(each, 1):
         if one.array.is_known:
             number = run.number(place).text if place == len(each) else str(place)
-            turned = "^T" if one.formula.axes == ("i",) else ""
+            turned = "^T" if _along(one) == ("i",) else ""
             one.array.is_made(replace(one.formula, text=f"{letter}[{number}]{turned}", level=ATOM))
 
 

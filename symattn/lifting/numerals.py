@@ -26,6 +26,8 @@ _BELOW = np.arange(1.0, _MOST_BELOW + 1)
 
 #: From here on a number that is added to scores stands for −∞: e^-10000 is 0 in every dtype.
 LOWEST = -1e4
+#: From here on one with which a largest number begins does, too.
+LOWEST_START = -1e9
 
 
 def written(value: float, sizes: Mapping[str, int]) -> str:

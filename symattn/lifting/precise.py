@@ -53,7 +53,38 @@ class Program:
         tape = Tape(json.loads(asked_of(self.run, taped, asked, self.function.name)))
         for call in calls:
             self.hold(tape, numbers_by_name(matrices(names), matrices(call)), call)
+        for power in LIMITS.larger if len(tape.operations) <= LIMITS.probed else ():
+            self.probe(tape, matrices(names), _larger(calls[0], power))
         return tape
+
+    def probe(self, tape: Tape, ids: Mapping[str, Array], call: Call) -> None:
+        """Hold a tape against what comes of large numbers, but for their rounding.
+
+        What has no value there, or overflows, tells nothing. Raises `SymattnError` as `hold` does.
+        """
+        own = self.function.answer(call)
+        if own.lack is not None:
+            return
+        given = numbers_by_name(ids, matrices(call))
+        for (_, places), (_, array) in zip(tape.answer.parts, own.parts, strict=True):
+            if not isinstance(array, Computed) or array.numbers.dtype.kind != "f":
+                continue
+            is_double = max(array.rounding, tape.rounding) <= np.finfo(float).eps
+            try:
+                with precision(53 if is_double else 22):
+                    balls = tape.enclosed(given, spread_of(ids))(numbers_of(places))
+            except Undecided:
+                return
+            middle = elementwise(lambda ball: float(ball.mid()), balls).astype(float)
+            radius = elementwise(lambda ball: float(ball.rad()), balls).astype(float)
+            if (
+                balls.shape != array.numbers.shape
+                or apart(middle, array.numbers, 64 * radius).any()
+            ):
+                raise SymattnError(
+                    f"{self.function.name}: what was recorded gives other numbers than itself, "
+                    "where those that are given are large"
+                )
 
     def hold(self, tape: Tape, given: Mapping[int, float], call: Call) -> None:
         """Hold a tape against what comes of a call. Raises `SymattnError` where they differ."""
@@ -94,6 +125,18 @@ class Program:
         tape, numbers = self.tapes[key], numbers_by_name(ids, matrices(call))
         self.hold(tape, numbers, call)
         return in_real_numbers(tape, numbers, spread_of(ids))
+
+
+def _larger(call: Call, power: int) -> Call:
+    """A call with whole numbers, times a power of 2, whose products are exact."""
+
+    def grown(value: Any) -> Any:
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+            return value
+        return np.sign(value) * np.ceil(np.abs(value)) * 2.0**power
+
+    given = (replace(x, value=grown(x.value) if x.matrix else x.value) for x in call.given)
+    return replace(call, given=tuple(given))
 
 
 def spread_of(ids: Mapping[str, Array]) -> int:

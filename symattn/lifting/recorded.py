@@ -57,7 +57,9 @@ class Recording:
     numbers: dict[str, Any] = field(default_factory=dict)
     families: dict[tuple[str, ...], str | None] = field(default_factory=dict)
     #: Letters of what has a row for each token that is as long as there are tokens so far.
-    growing: set[str] = field(default_factory=set)
+    growing: dict[str, loops.Spans] = field(default_factory=dict)
+    #: Of how many arrays each line made one when it was run first.
+    joined: dict[str, int] = field(default_factory=dict)
     operations: int = 0
     #: The line of a graph that is being followed; the program itself does not run then.
     line: int = 0
@@ -232,6 +234,14 @@ class Blank(np.ndarray[Any, Any]):
             _begun(self, value.run)[key] = value
         else:
             super().__setitem__(key, bare(value))
+
+    def __array_function__(
+        self, function: Any, types: Any, args: Iterable[Any], options: Mapping[str, Any]
+    ) -> Any:
+        """A function of constants; one that records does it where there is one."""
+        if any(issubclass(one, Recorded) for one in types):
+            return NotImplemented
+        return super().__array_function__(function, types, args, options)
 
 
 def _begun(array: Any, run: Recording) -> Recorded:
@@ -740,7 +750,8 @@ def _product(run: Recording, one: Any, other: Any) -> Said:
         if len(first.axes) == 1:
             return said.product(_as_row(first), row.turned, ())
         first = _with_columns(first, -1, one)
-        if first.axes[:1] == ("i",) and re.search(r"\[\d+\]", row.text):  # a row of a loop
+        of_loop = row.text in run.made or re.search(r"\[\d+\]", row.text)
+        if first.axes[:1] == ("i",) and of_loop:
             return said.product(row, first.turned, ("j",))
     first = _with_columns(first, -1, one)
     second = _with_columns(second.turned, max(-2, -len(second.axes)), other).turned
@@ -911,17 +922,29 @@ def _triangle(run: Recording, array: Any, k: int = 0, *, upper: bool = False) ->
 
 def _joined(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) -> Said:
     """Matrices below or beside one another."""
-    parts = [_said(run, one).upright for one in arrays]
-    axes = parts[0].axes
+    filled = [one for one in arrays if np.size(one)]
+    parts = [_said(run, one).upright for one in filled]
+    axes, depth = parts[0].axes, max(np.ndim(one) for one in arrays)
+    if len(parts) == 1:
+        return replace(parts[0], axes=("",) * (depth - len(axes)) + axes)
     index = next((one for one, count in run.counts.items() if count == len(parts)), "")
     if index and axes[axis] == "j":
         with suppress(Unsaid):
             whole = loops.of_heads(run, parts, index)
             return Said(f"concat_{index}({whole.text})", ATOM, axes)
-    if any(one.axes != axes for one in parts) or axes[axis] not in ("i", "j"):
+    if depth == 2 and axis in (0, -2):
+        return _below(run, parts, np.vstack([*map(bare, filled)]))
+    if any(one.axes != axes for one in parts) or axes[axis] != "j":
         raise Unsaid("arrays that are no matrices joined")
-    sign = "; " if axes[axis] == "i" else ", "
-    return Said(f"[{sign.join(one.text for one in parts)}]", ATOM, axes)
+    return Said(f"[{', '.join(one.text for one in parts)}]", ATOM, axes)
+
+
+def _below(run: Recording, parts: Sequence[Said], numbers: Any) -> Said:
+    """Matrices and rows below one another; rows as a loop has made them, once it has made all."""
+    before = run.joined.setdefault(run.place(), len(parts))
+    if before == len(parts) > 2 and not any("i" in one.axes for one in parts):
+        return loops.of_rows(run, parts, numbers, run.assigned())
+    return loops.piled(run, parts)
 
 
 def _stacked(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) -> Said:
@@ -929,6 +952,8 @@ def _stacked(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) 
     size = 0
     if axis != 0 or not all(isinstance(one, Recorded) for one in arrays):
         raise Unsaid(WRITTEN)
+    if arrays[0].ndim == 1:
+        return _below(run, [one.said for one in arrays], np.vstack([*map(bare, arrays)]))
     parts = _Parts((len(arrays), *np.shape(arrays[0])))
     for one in arrays:
         parts.known[size] = one
@@ -1028,7 +1053,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Said]] = {
     "einsum": _einsum,
     "concatenate": _joined,
     "vstack": lambda run, arrays, **more: (
-        _joined(run, arrays) if np.ndim(arrays[0]) > 1 else _stacked(run, arrays)
+        _joined(run, arrays) if any(np.ndim(x) > 1 for x in arrays) else _stacked(run, arrays)
     ),
     "hstack": lambda run, arrays, **more: _joined(run, arrays, 1),
     "mean": partial(_reduced, "mean"),

@@ -11,9 +11,8 @@ import ast
 import inspect
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -25,6 +24,7 @@ import numpy.typing as npt
 from symattn.errors import SymattnError
 from symattn.lifting.composed import of_special
 from symattn.lifting.entries import seen_by
+from symattn.lifting.following import followed
 from symattn.lifting.graphs import GRAPHS, in_doubles
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.loops import Made, finished
@@ -174,7 +174,8 @@ def recorded(asked: Asked) -> bytes:
             result = called(by_graph, (whole(function), [], all_given, run.file), {}, run.file)
             steps.at(())
         else:
-            with seen_by(function, {**of_numpy(), **of_special()}, {}), steps.watching():
+            own = {**of_numpy(), **of_special()}
+            with seen_by(function, own, {}), followed(run.file, steps.looked):
                 result = called(function, [], all_given, run.file)
     if isinstance(result, tuple) and result:
         result = result[0]
@@ -212,13 +213,38 @@ def _found(
 def called(
     function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any], file: str
 ) -> Any:
-    """What a function returns. Raises `SymattnError` with the line of the file that is refused."""
+    """What a function returns. Raises `SymattnError` with the line of the file that is refused.
+
+    That is so, too, where the program goes on: it might not, with plain numbers.
+    """
+    failed: list[str] = []
+
+    def looked(frame: FrameType, event: str, value: Any) -> None:
+        if event == "exception" and issubclass(value[0], Exception):
+            failed.append(_refused(value[1], f"line {frame.f_lineno}"))
+
     try:
-        return function(*args, **named)
+        with followed(file, looked) if _catches(file) else nullcontext():
+            result = function(*args, **named)
     except Exception as error:
-        why = str(error) if isinstance(error, SymattnError) else f"it raises {said_by(error)}"
-        placed = why.startswith(("line ", "the program"))
-        raise SymattnError(why if placed else f"{place_in(error, file)}: {why}") from None
+        raise SymattnError(_refused(error, place_in(error, file))) from None
+    if failed:
+        raise SymattnError(f"{failed[0]}; the program goes on without")
+    return result
+
+
+def _refused(error: BaseException, place: str) -> str:
+    """What an operation was refused for, with its place."""
+    why = str(error) if isinstance(error, SymattnError) else f"it raises {said_by(error)}"
+    return why if why.startswith(("line ", "the program")) else f"{place}: {why}"
+
+
+def _catches(file: str) -> bool:
+    """Whether a program may go on where something in it fails."""
+    try:
+        return bool(re.search(r"\b(except|suppress)\b", Path(file).read_text("utf-8")))
+    except (OSError, ValueError):
+        return True
 
 
 def _numbers(value: Any) -> Any:
@@ -275,16 +301,6 @@ class _Steps:
         """The letter of the last step."""
         return [*self.run.numbers][-1]
 
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Look at the local variables after every line of the program."""
-        previous = sys.gettrace()
-        sys.settrace(self.entered)
-        try:
-            yield
-        finally:
-            sys.settrace(previous)
-
     def at(self, lines: Sequence[int], used: Sequence[Recorded] = ()) -> None:
         """A line begins in a graph of the program; what the one before has made gets its name.
 
@@ -305,16 +321,11 @@ class _Steps:
         """What an operation of this line has made."""
         self.made_here.append(array)
 
-    def entered(self, frame: FrameType, event: str, value: Any) -> Any:
-        """Follow the functions of the program's own file."""
-        return self.looked if frame.f_code.co_filename == self.run.file else None
-
-    def looked(self, frame: FrameType, event: str, value: Any) -> Any:
-        """Make an equation of each variable that is new."""
+    def looked(self, frame: FrameType, event: str, value: Any) -> None:
+        """Make an equation of each local variable that is new, after every line."""
         for name, item in frame.f_locals.items():
             if isinstance(item, Recorded):
                 self.named(name, item)
-        return self.looked
 
     def named(self, name: str, item: Recorded) -> None:
         """Make an equation of a variable that is new, if one is known."""

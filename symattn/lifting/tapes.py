@@ -169,15 +169,17 @@ def _meant(spread: int, value: float) -> arb:
     """The numbers that one of a program may stand for: 0.353553 for 1/√8, of which it has 6 digits.
 
     Whole numbers and others of few binary digits, as 0.375, stand for themselves. What is a number
-    of float32 may have been rounded to one, as an angle is, and grown by `spread`.
+    of float32 may have been rounded to one, as an angle is, and grown by `spread`; one of doubles
+    may have been made in a few thousand steps.
     """
     if not math.isfinite(value) or value.is_integer():
         return arb(value)
     numerator, _ = value.as_integer_ratio()
     if numerator.bit_length() <= LIMITS.meant:
         return arb(value)
-    dtype = np.float32 if float(np.float32(value)) == value else np.float64
-    off = spread * float(np.finfo(dtype).epsneg) * max(1.0, abs(value))
+    is_single = float(np.float32(value)) == value
+    dtype, times = (np.float32, spread) if is_single else (np.float64, max(spread, LIMITS.made))
+    off = times * float(np.finfo(dtype).epsneg) * max(1.0, abs(value))
     typed = Decimal(repr(value)).as_tuple()
     if len(typed.digits) > LIMITS.typed:
         off = max(off, 0.5 * 10.0 ** int(typed.exponent))
@@ -250,7 +252,7 @@ _FLOATS: Mapping[str, Callable[..., float]] = {
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
     "div": lambda a, b: a / b,
-    "pow": lambda a, b: a**b,
+    "pow": math.pow,
     "max": max,
     "min": min,
     "exp": math.exp,

@@ -283,6 +283,51 @@ def test_where_a_value_may_be_missing_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("function", "partial"),
+    [
+        ("1 ⊘ A", True),
+        ("sqrt(A)", True),
+        ("unit(A)", True),
+        ("ratio(A)", True),
+        ("softmax(A)", False),
+        ("softmax(A / sqrt(m))", False),
+        ("tanh(A)", False),
+        ("softmax(A + causal())", False),
+    ],
+)
+def test_a_function_that_nothing_is_used_of_may_be_undefined(function: str, partial: bool) -> None:
+    answer = equal(f"{function} + B = B + {function}", shapes={"A": ("n", "m")})
+    assert (answer.verdict, answer.scope, answer.partial) == ("equal", "for all sizes", partial)
+
+
+def test_what_is_nothing_once_it_is_multiplied_out() -> None:
+    number, matrix = "a / (1 + a) + 1 / (1 + a) - 1", "A ⊘ (1 + A) + 1 ⊘ (1 + A) - 1"
+    assert equal(f"abs({number}) = 0").summary == "equal (for all sizes, where both sides are defined)"
+    for function in ("abs", "relu", "GELU"):
+        answer = equal(f"{function}({matrix}) = {matrix}", shapes={"A": ("n", "m")})
+        assert (answer.verdict, answer.partial) == ("equal", True)
+    assert equal(f"1 / ({number}) = 0").verdict == "undecided"
+
+
+def test_numbers_for_which_a_hypothesis_has_no_value_refute_nothing() -> None:
+    statement, shapes = "hardmax([0 b, abs(a) + 0 b]) = [0 b, 1 + 0 b]", {"b": ("n", 1)}
+    assert equal(statement, shapes=shapes).verdict == "different"
+    assert equal(statement, shapes=shapes, where=["c = 1 / a"]).verdict == "undecided"
+
+
+def test_two_numbers_may_be_said_to_be_the_same_twice() -> None:
+    assert equal("c A = d A", where=["c = d", "d = c"]).scope == "for all sizes"
+
+
+def test_powers_of_powers_are_bounded() -> None:
+    with pytest.raises(SymattnError, match="the exponents of powers of powers to 4096"):
+        equal("(((3 a)^64)^64)^2 = a")
+    powers = ["a = x^64", "x = y^64", "y = z^64"]
+    with pytest.raises(SymattnError, match="are more than 4096 together"):
+        equal("c = a", where=powers)
+
+
+@pytest.mark.parametrize(
     ("statement", "where", "partial"),
     [
         ("x / x = 1", [], True),

@@ -212,3 +212,91 @@ def last_doubled(Q: Any, K: Any, V: Any) -> Any:
 
 def mean_so_far(Q: Any, K: Any, V: Any) -> Any:
     return np.stack([V[: t + 1].mean(axis=0) for t in range(len(Q))])
+
+
+# ---- keys and values that are kept -----------------------------------------------------------
+
+
+def named_parts(Q: Any, K: Any, V: Any) -> Any:
+    out = []
+    for t in range(len(Q)):
+        keys, values = K[: t + 1], V[: t + 1]
+        w = softmax(keys @ Q[t] / np.sqrt(Q.shape[1]))
+        out.append(w @ values)
+    return np.stack(out)
+
+
+def joined(Q: Any, K: Any, V: Any) -> Any:
+    keys, values = np.zeros((0, K.shape[1])), np.zeros((0, V.shape[1]))
+    out = []
+    for t in range(len(Q)):
+        keys = np.concatenate([keys, K[t : t + 1]])
+        values = np.vstack([values, V[t]])
+        s = keys @ Q[t] / np.sqrt(Q.shape[1])
+        w = softmax(s)
+        out.append(w @ values)
+    return np.stack(out)
+
+
+def joined_in_a_pair(Q: Any, K: Any, V: Any) -> Any:
+    cache, rows = None, []
+    for t in range(len(Q)):
+        k, v = K[t][None], V[t][None]
+        cache = (k, v) if cache is None else (np.vstack((cache[0], k)), np.vstack((cache[1], v)))
+        s = Q[t][None] @ cache[0].T / np.sqrt(Q.shape[1])
+        w = np.exp(s) / np.exp(s).sum(-1, keepdims=True)
+        rows.append(w @ cache[1])
+    return np.concatenate(rows, axis=0)
+
+
+def projected(X: Any, W_Q: Any, W_K: Any, W_V: Any) -> Any:
+    keys, values = [], []
+    out = np.zeros((len(X), W_V.shape[1]))
+    for t, x in enumerate(X):
+        q, k, v = x @ W_Q, x @ W_K, x @ W_V
+        keys.append(k)
+        values.append(v)
+        s = np.stack(keys) @ q / np.sqrt(W_Q.shape[1])
+        out[t] = softmax(s) @ np.stack(values)
+    return out
+
+
+def new_ones_first(Q: Any, K: Any, V: Any) -> Any:
+    keys, values, out = K[:0], V[:0], []
+    for t in range(len(Q)):
+        keys, values = np.vstack([K[t], keys]), np.vstack([values, V[t]])
+        out.append(softmax(keys @ Q[t]) @ values)
+    return np.stack(out)
+
+
+def every_second_kept(Q: Any, K: Any, V: Any) -> Any:
+    keys, values, out = K[:0], V[:0], []
+    for t in range(len(Q)):
+        if t % 2 == 0:
+            keys, values = np.vstack([keys, K[t]]), np.vstack([values, V[t]])
+        out.append(softmax(keys @ Q[t]) @ values)
+    return np.stack(out)
+
+
+def values_of_before(Q: Any, K: Any, V: Any) -> Any:
+    keys, values, out = K[:1], V[:1], []
+    for t in range(len(Q)):
+        out.append(softmax(K[: t + 1] @ Q[t])[: len(values)] @ values)
+        keys, values = np.vstack([keys, K[t]]), np.vstack([values, V[t]])
+    return np.stack(out)
+
+
+def kept_twice(Q: Any, K: Any, V: Any) -> Any:
+    keys, values, out = K[:0], V[:0], []
+    for t in range(len(Q)):
+        keys, values = np.vstack([keys, K[t], K[t]]), np.vstack([values, V[t], V[t]])
+        out.append(softmax(keys @ Q[t]) @ values)
+    return np.stack(out)
+
+
+def of_other_rows(Q: Any, K: Any, V: Any) -> Any:
+    out = []
+    for t in range(len(Q)):
+        keys, values = K[: t + 1], V[len(Q) - t - 1 :]
+        out.append(softmax(keys @ Q[t]) @ values)
+    return np.stack(out)

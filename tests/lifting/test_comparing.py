@@ -13,7 +13,7 @@ from symattn.lifting.comparing import prove_programs
 from symattn.lifting.report import proven_data, proven_document
 from tests import ROOT
 from tests.extras import package
-from tests.lifting import attentions
+from tests.lifting import attentions, liars
 
 
 def plain(Q: Any, K: Any, V: Any) -> Any:
@@ -164,3 +164,27 @@ def test_functions_of_two_libraries_are_the_same() -> None:
     assert prove_programs(plain, target).verdict == "equal for all sizes"
     wrong = f"{ROOT / 'tests/lifting/torched'}.py:causal_strictly"
     assert prove_programs(plain, wrong).verdict == "different"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "why"),
+    [
+        (liars.not_below, liars.same, "an entry has another form"),
+        (liars.rounded_away, liars.same, "the program goes on without"),
+        (liars.halved_if_large, liars.same, "the program goes on without"),
+        (liars.clipped_if_real, liars.same, "where those that are given are large"),
+        (liars.clipped_if_double, liars.same, "where those that are given are large"),
+        (liars.with_nothing, liars.same, ""),
+        (liars.of_largest, liars.same, "max with options"),
+        (liars.softplus_of_beta, liars.log_of_sum, "a threshold below 20"),
+        (liars.halved_by_jax, liars.same, "the program goes on without"),
+        (liars.summed_tenths, liars.hundredfold, ""),
+        (liars.to_a_power, liars.times_its_root, ""),
+    ],
+)
+def test_what_is_recorded_of_a_function_that_is_another_proves_nothing(
+    one: Any, other: Any, why: str
+) -> None:
+    found = prove_programs(one, other, {"x": ("n", "d")})
+    assert found.verdict == "undecided"
+    assert why in found.reason

@@ -114,7 +114,11 @@ def test_a_loop_over_heads_is_read(function: Callable[..., Any]) -> None:
     share(
         [
             looped.strictly_causal,
-            looped.windowed,
+            looped.new_ones_first,
+            looped.every_second_kept,
+            looped.values_of_before,
+            looped.kept_twice,
+            looped.of_other_rows,
             looped.mean_so_far,
             looped.growing,
             looped.state_of_two,
@@ -152,6 +156,9 @@ SQUARE = dict.fromkeys("QKV", ("n", "d"))
     ("function", "weights"),
     [
         (looped.decoding, BY_HAND),
+        (looped.joined, BY_HAND),
+        (torched_loops.cached, ["w[t,:] = softmax(s[t])"]),
+        (jaxed_loops.cached, ["w[t,:] = softmax(s[t])"]),
         (torched_loops.causal, ["w[t,:] = softmax(s[t])"]),
         (jaxed_loops.causal, ["w[t,:] = softmax(s[t])"]),
     ],
@@ -160,6 +167,36 @@ def test_the_keys_up_to_each_token_are_those_that_a_mask_leaves(
     function: Callable[..., Any], weights: list[str]
 ) -> None:
     assert steps(function, SQUARE) == [*MASKED, *weights, "output[t,:] = w[t] V"]
+
+
+@pytest.mark.parametrize(
+    ("function", "scores", "result"),
+    [
+        (looped.named_parts, "x[t,:] = Q[t] K^T / sqrt(d) + M[t]", "output[t,:] = w[t] V"),
+        (looped.joined_in_a_pair, MASKED[1], "output[t,:] = w[t] V"),
+    ],
+)
+def test_what_is_kept_may_have_names_or_none(function: Any, scores: str, result: str) -> None:
+    found = steps(function, SQUARE)
+    assert (found[0], found[1], found[-1]) == (MASKED[0], scores, result)
+
+
+def test_keys_that_are_made_in_the_loop_are_kept_by_their_letter() -> None:
+    shapes = {"X": ("n", "d_m"), **dict.fromkeys(("W_Q", "W_K", "W_V"), ("d_m", "d"))}
+    assert steps(looped.projected, shapes) == [
+        "v[t,:] = X[t] W_V",
+        "k[t,:] = X[t] W_K",
+        "q[t,:] = X[t] W_Q",
+        MASKED[0],
+        "s[t,:] = q[t] k^T / sqrt(d) + M[t]",
+        BY_HAND[0],
+        "out[t,:] = e_1[t] / rowsum(e_1[t]) v",
+    ]
+
+
+def test_a_window_that_begins_with_the_first_key_is_a_band() -> None:
+    band = "M[i,j] = 0 if j >= i - 2 and j <= i else -inf"
+    assert steps(looped.windowed, SQUARE)[0] == band
 
 
 def test_scores_of_no_variable_are_masked_too() -> None:
