@@ -24,7 +24,7 @@ from symattn.algebra.kinds import Data, check_kind, check_limits
 from symattn.algebra.texts import read_number
 from symattn.errors import ReadError, quote
 from symattn.nodes.base import Node
-from symattn.nodes.entrywise import Entrywise
+from symattn.nodes.entrywise import word
 from symattn.nodes.lines import Lengths, LineSum
 from symattn.nodes.masks import HIDING, may_hide
 from symattn.nodes.normalise import RowMax
@@ -54,11 +54,6 @@ class Step:
 
 #: Functions whose values are above 0, and where others have none: below 0.
 _NEVER_ZERO, _OF_POSITIVE = ("exp", "σ", "elu1"), ("sqrt", "ln")
-
-
-def word(expr: sympy.Basic) -> str:
-    """The word of the function of every entry that an expression is; empty for none."""
-    return expr.row.word if isinstance(expr, Entrywise) else ""
 
 
 def constant(expr: sympy.Basic) -> sympy.Expr | None:

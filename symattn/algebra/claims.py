@@ -25,7 +25,7 @@ from symattn.nodes import rule as r
 from symattn.nodes.arguments import BoundIndex, symbol_of_size
 from symattn.nodes.base import Node
 from symattn.nodes.catalogue import NODES, words
-from symattn.nodes.entrywise import Entrywise, Exponential
+from symattn.nodes.entrywise import Exponential, word
 from symattn.nodes.heads import Concat, GroupSum, Head, HeadSum
 from symattn.nodes.lines import LineDifference, LineSum
 from symattn.nodes.masks import MASKS, Allowed, AnyOf, Masked, may_hide
@@ -461,12 +461,12 @@ def may_lack(expr: sympy.Basic) -> bool:
 
 
 def _may_lack(part: sympy.Basic) -> bool:
-    if isinstance(part, Entrywise):
-        return part.row.word in ("sqrt", "ln")
     if isinstance(part, sympy.Pow):
         return not (part.exp.is_Integer and part.exp > 0) and not part.base.is_positive
     if getattr(part, "is_quotient", False):
         return not part.args[1].is_nonzero
+    if word(part):
+        return word(part) in ("sqrt", "ln")
     inverse = isinstance(part, sympy.Inverse | sympy.MatPow | sympy.log)
     return inverse or bool(getattr(part, "partial", False))
 

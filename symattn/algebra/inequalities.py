@@ -41,7 +41,6 @@ from symattn.algebra.bounds import (
     rises,
     rules_of,
     summed,
-    word,
 )
 from symattn.algebra.certificate import replayed
 from symattn.algebra.claims import encoded, goal_of
@@ -56,7 +55,7 @@ from symattn.arithmetic.base import Array
 from symattn.budget import Spent, spend
 from symattn.errors import SymattnError
 from symattn.nodes.base import shape_of
-from symattn.nodes.entrywise import Entrywise
+from symattn.nodes.entrywise import Entrywise, word
 from symattn.nodes.lines import LineSum
 from symattn.nodes.normalise import RowMax
 from symattn.nodes.operators import coefficient, negative, transposed

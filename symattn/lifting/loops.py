@@ -341,6 +341,33 @@ def _family_of(run: Recording, letters: tuple[str, ...], index: str) -> str | No
 def _family(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
     """The letter of what a loop has made each time, in the place of a letter for each."""
     each = [run.made[letter] for letter in letters]
+    found = _formula_of_all(run, each, letters, index)
+    if found is None:
+        return None
+    text, start, spans = found
+    rows = [np.asarray(run.numbers.pop(own)) for own in letters]
+    run.letters.difference_update(letters)
+    letter = run.letter(each[0].name)
+    if spans:
+        run.growing[letter] = spans
+        rows = _padded(rows, text, spans)
+    whole = bool(start) or _along(each[-1]) == ("i", "j")
+    left = f"{letter}[{index}]" if whole else f"{letter}[{index},:]"
+    run.lines[:] = [line for line in run.lines if line.partition(" = ")[0] not in letters]
+    run.lines += [f"{letter}[0] = {start.replace(NOTHING, '0')}"] * bool(start)
+    run.lines.append(f"{left} = {text.replace(_STATE, letter)}")
+    run.numbers[letter] = [(row if whole else row[0]).tolist() for row in rows]
+    _called(run, each, letter)
+    return letter
+
+
+def _formula_of_all(
+    run: Recording, each: Sequence[Made], letters: tuple[str, ...], index: str
+) -> tuple[str, str, Spans] | None:
+    """By which formula all were made, what a state begins with, and which keys each has.
+
+    The keys are said where not all have as many.
+    """
     axes = _along(each[-2])  # the first row, of one key, may have others where rows grow
     same = len({one.name for one in each}) == 1
     is_even = {*map(_along, each)} == {axes}
@@ -353,31 +380,14 @@ def _family(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
         text, start = _recurrence(run, texts, index, letters)
     if text is None and not is_matrix:
         text, spans = _growing(run, texts) or (None, None)
+    sizes = [np.size(run.numbers[own]) for own in letters]
     if text is None:
         return None
-    rows = [np.asarray(run.numbers[own]) for own in letters]
-    if len({row.shape for row in rows}) > 1:
-        known = (run.growing[one] for one in _TOKEN.findall(text) if one in run.growing)
-        spans = spans or next(known, [])
-        if [row.size for row in rows] != [end - first for first, end in spans]:
-            return None
-        rows = _padded(rows, text, spans)
-    else:
-        spans = None
-    run.letters.difference_update(letters)
-    letter = run.letter(each[0].name)
-    if spans is not None:
-        run.growing[letter] = spans
-    run.lines[:] = [line for line in run.lines if line.partition(" = ")[0] not in letters]
-    left = f"{letter}[{index}]" if is_matrix or start else f"{letter}[{index},:]"
-    run.lines += [f"{letter}[0] = {start.replace(NOTHING, '0')}"] * bool(start)
-    run.lines.append(f"{left} = {text.replace(_STATE, letter)}")
-    for own in letters:
-        del run.numbers[own]
-    stacked = np.stack(rows)
-    run.numbers[letter] = (stacked if is_matrix or start else stacked[:, 0]).tolist()
-    _called(run, each, letter)
-    return letter
+    if len({*sizes}) == 1:
+        return text, start, ()
+    known = (run.growing[one] for one in _TOKEN.findall(text) if one in run.growing)
+    spans = spans or next(known, ())
+    return (text, start, spans) if sizes == [end - first for first, end in spans] else None
 
 
 def _along(one: Made) -> tuple[str, ...]:

@@ -86,6 +86,11 @@ class Entrywise(Node):
         return arithmetic.exp(matrix) if name == "exp" else arithmetic.apply(name, matrix)
 
 
+def word(expr: sympy.Basic) -> str:
+    """The word of the function of every entry that an expression is; empty for none."""
+    return expr.row.word if isinstance(expr, Entrywise) else ""
+
+
 class Exponential(Entrywise):
     """The exponential of every entry: f_ij = e^{z_ij}; of −∞ it is 0.
 

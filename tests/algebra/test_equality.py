@@ -302,7 +302,9 @@ def test_a_function_that_nothing_is_used_of_may_be_undefined(function: str, part
 
 def test_what_is_nothing_once_it_is_multiplied_out() -> None:
     number, matrix = "a / (1 + a) + 1 / (1 + a) - 1", "A ⊘ (1 + A) + 1 ⊘ (1 + A) - 1"
-    assert equal(f"abs({number}) = 0").summary == "equal (for all sizes, where both sides are defined)"
+    assert (
+        equal(f"abs({number}) = 0").summary == "equal (for all sizes, where both sides are defined)"
+    )
     for function in ("abs", "relu", "GELU"):
         answer = equal(f"{function}({matrix}) = {matrix}", shapes={"A": ("n", "m")})
         assert (answer.verdict, answer.partial) == ("equal", True)

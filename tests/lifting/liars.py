@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import torch
-import torch.nn.functional as F
+from torch.nn.functional import softplus
 
 
 def same(x: Any) -> Any:
@@ -56,7 +56,7 @@ def of_largest(x: Any) -> Any:
 
 
 def softplus_of_beta(x: Any) -> Any:
-    return F.softplus(x, 1.0, 5.0)
+    return softplus(x, 1.0, 5.0)
 
 
 def log_of_sum(x: Any) -> Any:
