@@ -442,6 +442,12 @@ class Entries(np.ndarray[Any, Any]):
             return _wrapped(super().__array_function__(function, types, args, options))
         return _wrapped(own(*map(_bare, args), **{name: _bare(x) for name, x in options.items()}))
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the numbers which these stand for, as a program would have it."""
+        first = next(self.flat, 0.0)
+        return np.dtype(bool if isinstance(first, Condition) else float)
+
     def __setitem__(self, key: Any, value: Any) -> None:
         """A part written over, also where a condition holds that is not known."""
         if isinstance(key, Entries) and any(isinstance(one, Condition) for one in key.flat):
@@ -496,7 +502,7 @@ def _wrapped(value: Any) -> Any:
     """An array of objects as one that records; of answers that are all known, one of those."""
     if isinstance(value, list | tuple):
         return type(value)(map(_wrapped, value))
-    if not isinstance(value, np.ndarray) or value.dtype != object:
+    if not isinstance(value, np.ndarray) or _bare(value).dtype != object:
         return value
     if value.size and all(isinstance(one, bool | np.bool_) for one in value.flat):
         return value.astype(bool)
