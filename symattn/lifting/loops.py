@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -29,15 +30,6 @@ WRITTEN = (
 #: Names, whole numbers, and single signs.
 _TOKEN = re.compile(r"\d+|\w+|.", re.DOTALL)
 
-#: What is made of row j, or is entry j, and what that is of all j in turn: a row.
-_OF_ALL = (
-    (re.compile(r"rowsum\((\w+\[\d+\]) ∘ (\w+)\[j\]\)"), r"\1 \2^T"),
-    (re.compile(r"rowsum\((\w+)\[j\] ∘ (\w+\[\d+\])\)"), r"\2 \1^T"),
-    (re.compile(r"(\b\w+)\[j\] (\w+\[\d+\])\^T"), r"\2 \1^T"),
-    (re.compile(r"(\b\w+)\[j\]\^T"), r"\1^T"),
-    (re.compile(r"(\b\w+\[\d+), j\]"), r"\1]"),
-)
-
 #: Stands for a state in its own formula, and for zeros that a state may begin with.
 _STATE, NOTHING = "\0", "\1"
 #: Rows below one another, and a part of a matrix or of a row: from … to ….
@@ -47,16 +39,28 @@ _PART = re.compile(r"(\w+)\[([^][:,]*):([^][:,]+)(, :)?\]")
 #: Which keys each row has: how many are before them, and the last.
 Spans: TypeAlias = Sequence[tuple[int, int]]
 
-#: Stands for the rows up to that of the formula's own number, by which a row is multiplied.
-_SO_FAR = "\2"
+#: Stands for the rows up to that of the formula's own number, by which a row is multiplied, and for
+#: those of all that are counted.
+_SO_FAR, _KEYS = "\2", "\3"
 _FACTOR = re.compile(rf"((?<=[\w)\]] )\w+){_SO_FAR}")
 #: Those rows over a number, turned.
 _SCALED = re.compile(rf"(\()(\w+){_SO_FAR}( / [^{_SO_FAR}]*?)\)\^T")
+#: What is made of row j, or is entry j, and what that is of all j in turn: a row. A sign stands
+#: behind the matrix of which these are the rows.
+_OF_ALL = (
+    (re.compile(r"rowsum\((\w+\[\d+\]) ∘ (\w+)\[j\]\)"), rf"\1 \2{_KEYS}^T"),
+    (re.compile(r"rowsum\((\w+)\[j\] ∘ (\w+\[\d+\])\)"), rf"\2 \1{_KEYS}^T"),
+    (re.compile(r"(\b\w+)\[j\] (\w+\[\d+\])\^T"), rf"\2 \1{_KEYS}^T"),
+    (re.compile(r"(\b\w+)\[j\]\^T"), rf"\1{_KEYS}^T"),
+    (re.compile(r"(\b\w+\[\d+), j\]"), r"\1]"),
+    (re.compile(r"(\b\w+\[\d+\])\[:, j\]"), r"\1"),
+)
+#: Number j of a row that has a letter, and a row of which each j has a multiple.
+_NUMBER = re.compile(r"(\b\w+)\[:, j\]")
+_MULTIPLE = re.compile(r"(.+?)(?: ∘)? (\w+)\[j\]")
+
 #: A matrix by its letter.
 _ONE = r"\b[^\W\d]\w*(?:\[[^][]*\])?(?:\^T)?"
-
-#: What is added for all j in turn: a product.
-_SUMMED = re.compile(r"(\b\w+(?:\[\d+\])?)\[:, j\] ∘ (\w+)\[j\]")
 
 #: Zeros that are turned, multiplied by a matrix, or added.
 _OF_NOTHING = (
@@ -165,12 +169,32 @@ def _rows_of_one(run: Recording, texts: Sequence[str]) -> str | None:
 
 def of_vector(run: Recording, parts: Sequence[Said]) -> Said:
     """The row of these numbers, where it is one of matrices; raises as `of_rows`."""
-    text = _alike(run, [_row(run, one) for one in parts], "j")
-    for pattern, whole in _OF_ALL:
-        text = text and pattern.sub(whole, text)
-    if text is None or "j" in _TOKEN.findall(text):
+    rows, level = [_row(run, one) for one in parts], min(one.level for one in parts)
+    if len(rows) == 1:
+        return Said(rows[0], level, ("",))
+    text = _of_all(run, _alike(run, rows, "j") or "j", len(rows))
+    if text is None:
         raise Unsaid(WRITTEN)
-    return Said(text, min(one.level for one in parts), ("j",))
+    return Said(text, level, ("j",))
+
+
+def _of_all(run: Recording, text: str, count: int) -> str | None:
+    """What a formula of number j is for the first so many j in turn: a row; None of others."""
+
+    def number(found: re.Match[str]) -> str:
+        made = run.made.get(found[1])
+        return found[1] if made and np.shape(made.array)[-1] == count else found[0]
+
+    def matrix(found: re.Match[str]) -> str:
+        name = found[1]
+        alike = (len(x) for x in run.named if x.is_known and x.said.text == name)
+        whole = len(run.numbers[name]) if name in run.families.values() else next(alike, count)
+        return name if whole == count else f"{name}[:{run.number(count).text}, :]"
+
+    for pattern, row in _OF_ALL:
+        text = pattern.sub(row, text)
+    text = re.sub(rf"(\w+){_KEYS}", matrix, _NUMBER.sub(number, text))
+    return None if "j" in _TOKEN.findall(text) else text
 
 
 def of_entries(run: Recording, parts: Sequence[Sequence[Said]], numbers: Any, name: str) -> Said:
@@ -192,15 +216,77 @@ def _row(run: Recording, one: Said) -> str:
     kept = [axis for axis in one.axes if axis]
     if len(kept) > 1:
         raise Unsaid(WRITTEN)
-    return _product(run, one.turned.text if kept == ["i"] else one.text)
+    return _folded(run, _expanded(run, one.turned.text if kept == ["i"] else one.text))
 
 
-def _product(run: Recording, text: str) -> str:
-    """A sum over all keys as a product; anything else as it is."""
-    terms = text.removeprefix(f"{NOTHING} + ").split(" + ")
-    whole = _alike(run, terms, "j") if len(terms) > 2 else None
-    summed = _SUMMED.sub(r"\1 \2", whole or "j")
-    return text if "j" in _TOKEN.findall(summed) else summed
+def _expanded(run: Recording, text: str) -> str:
+    """A formula in which what is added up, beginning anew in each round of a loop, is a sum."""
+
+    def summed(word: re.Match[str]) -> str:
+        letters = _of_variable(run, word[0])
+        before = {one: last for last, one in pairwise(letters) if last in _words(run, one)}
+        if not before or len(letters) - len(before) < 2:
+            return word[0]
+        terms, letter = [], word[0]
+        while letter in before:
+            whole, last = run.made[letter].formula.text, before[letter]
+            rest = whole.removeprefix(f"{last} + ").removesuffix(f" + {last}")
+            if last in _TOKEN.findall(rest):
+                return word[0]
+            terms.append(rest)
+            letter = last
+        terms.append(run.made[letter].formula.text)
+        return f"({' + '.join(reversed(terms))})"
+
+    whole = re.sub(r"\b[^\W\d]\w*", summed, text)
+    return whole[1:-1] if whole.startswith("(") and _end(whole, 1) == len(whole) - 1 else whole
+
+
+def _words(run: Recording, letter: str) -> set[str]:
+    return {*_TOKEN.findall(run.made[letter].formula.text)}
+
+
+def _folded(run: Recording, text: str) -> str:
+    """A formula in which a sum over keys is a product, Σ_j a_j V[j] = a V, or the sum of a row."""
+    terms = [_inside(run, one) for one in _split(text, " + ") if one != NOTHING]
+    whole = _alike(run, terms, "j") if len(terms) > 1 else None
+    made = whole and _sum_of(run, whole, len(terms))
+    return made or " + ".join(terms)
+
+
+def _inside(run: Recording, text: str) -> str:
+    """A formula with what stands in its brackets folded."""
+    start = text.find("(")
+    if start < 0:
+        return text
+    end = _end(text, start + 1)
+    within = ", ".join(_folded(run, part) for part in _split(text[start + 1 : end], ", "))
+    return f"{text[: start + 1]}{within}{_inside(run, text[end:])}"
+
+
+def _split(text: str, sign: str) -> list[str]:
+    """The parts of a text that a sign outside of brackets joins."""
+    parts, depth, start = [], 0, 0
+    for k, one in enumerate(text):
+        depth += (one in "([") - (one in ")]")
+        if depth == 0 and text.startswith(sign, k):
+            parts.append(text[start:k])
+            start = k + len(sign)
+    return [*parts, text[start:]]
+
+
+def _sum_of(run: Recording, text: str, count: int) -> str | None:
+    """The sum over j of a formula: of multiples of rows, or of numbers; None of others."""
+    row = _MULTIPLE.fullmatch(text)
+    each = row[1] if row else text
+    weights = _of_all(run, each, count)
+    if weights is None or "j" not in _TOKEN.findall(each):
+        return None
+    if row is None:
+        return f"rowsum({weights})"
+    values = _of_all(run, f"{row[2]}[j]^T", count)
+    is_product = len(_split(each, " - ")) == 1 and values
+    return f"{weights} {values.removesuffix('^T')}" if is_product and values else None
 
 
 def _growing(run: Recording, texts: Sequence[str]) -> tuple[str, Spans] | None:

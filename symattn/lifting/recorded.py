@@ -200,16 +200,27 @@ class _Parts:
         one = self.known.get(int(np.min(places, initial=math.prod(self.shape))))
         return one if one is not None and one.shape == np.shape(places) else None
 
+    def has(self, places: Any) -> bool:
+        """Whether something was written at any of these places."""
+        written = (np.arange(start, start + one.size) for start, one in self.known.items())
+        return any(np.isin(places, one).any() for one in written)
+
     @property
     def is_whole(self) -> bool:
         """Whether no part is missing."""
         return sum(one.size for one in self.known.values()) == math.prod(self.shape)
 
+    def _is_hidden(self, numbers: Any) -> bool:
+        """Whether all that is missing is behind what is known of each row, and −∞ there."""
+        known = np.isin(np.arange(math.prod(self.shape)), [*self.known]).reshape(self.shape)
+        is_first = np.array_equal(known, np.sort(known)[..., ::-1]) and bool(known[..., 0].all())
+        return is_first and bool((np.asarray(numbers)[~known] <= LOWEST).all())
+
     def said(self, run: Recording, numbers: Any, name: str = "output") -> Said:
         """The formula. Raises `Unsaid` where parts are missing, or are not made alike."""
         parts = [self.known[start] for start in sorted(self.known)]
         counts = {one.size for one in parts}
-        if len(counts) != 1 or not self.is_whole:
+        if len(counts) != 1 or not (self.is_whole or self._is_hidden(numbers)):
             raise Unsaid(WRITTEN)
         formulas, count = [one.said for one in parts], counts.pop()
         if len(self.shape) == 3 and count == math.prod(self.shape[1:]):
@@ -220,8 +231,10 @@ class _Parts:
             with suppress(Unsaid):
                 return loops.of_vector(run, formulas)
         if count == 1 < len(self.shape):
-            rows = [formulas[k : k + self.shape[1]] for k in range(0, len(parts), self.shape[1])]
-            return loops.of_entries(run, rows, numbers, name)
+            rows: dict[int, list[Said]] = {}
+            for start, one in zip(sorted(self.known), formulas, strict=True):
+                rows.setdefault(start // self.shape[1], []).append(one)
+            return loops.of_entries(run, [*rows.values()], numbers, name)
         return loops.of_rows(run, formulas, numbers, name)
 
 
@@ -415,21 +428,27 @@ class Recorded(np.ndarray[Any, Any]):
         """A part, or the same with another axis."""
         key = bare(key)
         if isinstance(self.formula, _Parts):
-            known = self.formula.part(np.arange(self.size).reshape(self.shape)[key])
+            places = np.arange(self.size).reshape(self.shape)[key]
+            known = self.formula.part(places)
             if known is not None:
                 return known
+            if not self.formula.has(places):
+                return _kept(bare(self)[key]) if np.ndim(places) else bare(self)[key]
         return self.moved(lambda array: array[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """A part written over; the whole has no formula any more, unless it is written whole."""
         key = bare(key)
-        super().__setitem__(key, bare(value))
+        bare(self)[key] = bare(value)  # NumPy would ask this class for what is written over
         places = np.arange(self.size).reshape(self.shape)[key]
         is_current = self._version == self._memory[0]
         self._memory[0] += 1
-        if isinstance(self.formula, _Parts) and is_current and self.formula.write(places, value):
-            self.formula.line = self.run.place()
-            self.is_made(self.formula)
+        parts = self.formula if isinstance(self.formula, _Parts) and is_current else None
+        if parts and not isinstance(value, Recorded) and not parts.has(places):
+            self.is_made(parts)  # constants, where nothing was written yet
+        elif parts and parts.write(places, value):
+            parts.line = self.run.place()
+            self.is_made(parts)
             if value.ndim:  # by whose letter it is known from now on
                 self.run.program.named(self.run.variable(self), value)
         else:
