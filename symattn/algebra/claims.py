@@ -34,7 +34,7 @@ from symattn.nodes.operators import together
 from symattn.nodes.recurrence import OF_STATES, OVER_TOKENS, is_recurrence
 from symattn.nodes.scale import Quotient
 from symattn.nodes.spell import Speller
-from symattn.nodes.written import CONSTANTS, AsWritten, put_in, spread
+from symattn.nodes.written import CONSTANTS, AsWritten, joined, put_in, spread
 from symattn.notation import tree as t
 from symattn.step import HEAD, check_shapes
 
@@ -292,7 +292,7 @@ def decoded(data: Data, known: Collection[sympy.Basic] = ()) -> sympy.Basic:
             for argument, value in zip(arguments, args, strict=False):
                 if isinstance(argument, BoundIndex) and not isinstance(value, sympy.Symbol):
                     raise Refused(f"{kind} binds what is no index")
-            return _MADE_OF[kind](*args)
+            return joined(_MADE_OF[kind], args)
     start = data[:2] if isinstance(data, list) else [data]
     raise Refused(f"[{', '.join(map(quote, start))} … is not an expression")
 

@@ -80,4 +80,7 @@ def pdf_document(code: str) -> bytes:
                 f"pdf: no font here has {missing[:20]}; install one that does (of {fonts}), or use "
                 "other names"
             )
-        return (Path(folder) / "page.pdf").read_bytes()
+        page = Path(folder) / "page.pdf"
+        if not page.exists() or not page.stat().st_size:
+            raise SymattnError("pdf: there is nothing on its pages")
+        return page.read_bytes()

@@ -234,7 +234,7 @@ def _frames(document: b.Document, overlays: bool) -> Iterator[str]:
         match block:
             case b.Break() | b.Notebook():
                 continue
-            case b.Section(title, (b.Formulas(label=""), *_) as given):
+            case b.Section(title, (b.Formulas(label=""), *_) as given) if _are_formulas(given):
                 room = _HIGH - _TITLE - opening[0].height if len(opening) == 1 else 0
                 parts = _given(prose(title), given, room)
             case b.Section(title, (b.Formulas() as step,)):
@@ -254,12 +254,16 @@ def _frames(document: b.Document, overlays: bool) -> Iterator[str]:
         match block:
             case b.Document():
                 yield from _frames(block, overlays)
-            case b.Section(title, (b.Formulas(), *_)):
+            case b.Section(title, blocks) if blocks and not _are_formulas(blocks):
+                yield _flowing(title, blocks)
+            case b.Section():
                 pass
-            case b.Section(title, blocks):
-                yield from [_flowing(title, blocks)] if blocks else []
             case _:
                 loose.append(block)
+
+
+def _are_formulas(blocks: Sequence[b.Block]) -> bool:
+    return all(isinstance(block, b.Formulas) for block in blocks)
 
 
 def _opening(document: b.Document, lead: Sequence[b.Block]) -> list[_Part]:

@@ -284,6 +284,12 @@ def put_in(expr: sympy.Basic, values: Mapping[sympy.Basic, sympy.Basic]) -> symp
     return expr.func(*parts)
 
 
+def joined(kind: Callable[..., sympy.Basic], parts: Sequence[sympy.Basic]) -> sympy.Basic:
+    """What is made of parts, as it was written; of numbers alone it is evaluated."""
+    is_kept = kind in _JOINED and not all(part.is_number for part in parts)
+    return kind(*parts, evaluate=False) if is_kept else kind(*parts)
+
+
 def called(
     name: str, kind: Callable[..., MatrixExpr], *given: object, **settings: object
 ) -> MatrixExpr:

@@ -383,6 +383,26 @@ def test_a_slide_that_goes_on_says_so() -> None:
 _CAUSAL = ["derive", str(CAUSAL)]
 
 
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("shift", ["definition of the row softmax", "equal (for all sizes)", "7 steps replayed"]),
+        ("softmax(S + c 1^T) = softmax(S)", ["by definition", "equal (for all sizes)"]),
+        ("A = 2 A", ["different", "read as"]),
+    ],
+)
+def test_a_proof_has_slides_with_all_of_its_words(statement: str, words: list[str]) -> None:
+    for flavor in ("beamer", "overlays"):
+        slides = run("prove", statement, "--format", f"tex:{flavor}").output
+        assert all(one in slides.partition(r"\begin{frame}")[2] for one in words)
+
+
+def test_a_paper_without_a_page_is_refused() -> None:
+    empty = r"\documentclass{article}\begin{document}\end{document}"
+    with pytest.raises(SymattnError, match="pdf: there is nothing on its pages"):
+        pdf_document(empty)
+
+
 def _slides(*more: str, flavor: str = "beamer") -> list[str]:
     """The frames of a worksheet's slides."""
     args = [*_CAUSAL, *more, "--format", f"tex:{flavor}"]
