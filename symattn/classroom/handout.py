@@ -55,6 +55,7 @@ class Handout:
         title = ": ".join(filter(None, (exercise.sheet.title, "answers")))
         said = [b.Paragraph((sentence,)) for sentence in (exercise.effort, *exercise.untold)]
         blocks = [
+            *self._whose(()),
             *said,
             self._given,
             *self._steps(lambda _, answer: (b.Strong(_signed(answer)),)),
@@ -89,11 +90,8 @@ class Handout:
 
     def _head(self, named: bool = True) -> Iterator[b.Block]:
         """Who it is for, unless that is known, and what to do."""
-        exercise, facts = self.exercise, self.exercise.sheet.exercise
-        student = facts.get("student")
-        name: b.Words = (f"Name: {student}",) if student else ("Name: ", b.Blank("your name"))
-        if named:
-            yield b.Paragraph((*name, f". Seed {facts['seed']}.") if "seed" in facts else name)
+        exercise = self.exercise
+        yield from self._whose(("Name: ", b.Blank("your name"))) if named else ()
         fractions = named and exercise.task.exact
         exact = "as fractions where possible, otherwise " if fractions else ""
         yield b.Paragraph(
@@ -101,6 +99,15 @@ class Handout:
         )
         if exercise.sheet.story:
             yield b.Paragraph((_inert(exercise.sheet.story),))
+
+    def _whose(self, unknown: b.Words) -> Iterator[b.Block]:
+        """The name of the student, or what stands for one that is unknown, and the seed."""
+        facts = self.exercise.sheet.exercise
+        student = facts.get("student")
+        name = (f"Name: {student}",) if student else unknown
+        seed = (f"{'. ' if name else ''}Seed {facts['seed']}.",) if "seed" in facts else ()
+        if name or seed:
+            yield b.Paragraph((*name, *seed))
 
     @property
     def _given(self) -> b.Block:

@@ -80,7 +80,12 @@ def pdf_document(code: str) -> bytes:
                 f"pdf: no font here has {missing[:20]}; install one that does (of {fonts}), or use "
                 "other names"
             )
-        page = Path(folder) / "page.pdf"
-        if not page.exists() or not page.stat().st_size:
-            raise SymattnError("pdf: there is nothing on its pages")
-        return page.read_bytes()
+        return _pages(Path(folder) / "page.pdf")
+
+
+def _pages(path: Path) -> bytes:
+    """What TeX has written. Raises `SymattnError` where that is nothing."""
+    found = path.read_bytes() if path.exists() else b""
+    if not found:
+        raise SymattnError("pdf: there is nothing on its pages")
+    return found

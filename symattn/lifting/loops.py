@@ -260,8 +260,13 @@ def _inside(run: Recording, text: str) -> str:
     if start < 0:
         return text
     end = _end(text, start + 1)
-    within = ", ".join(_folded(run, part) for part in _split(text[start + 1 : end], ", "))
-    return f"{text[: start + 1]}{within}{_inside(run, text[end:])}"
+    before, within, after = text[:start], text[start + 1 : end], _inside(run, text[end + 1 :])
+    folded = ", ".join(_folded(run, part) for part in _split(within, ", "))
+    is_alone = not after or after.startswith(" ")
+    is_bare = is_alone and folded != within and len(_split(folded, " + ")) == 1
+    if is_bare and (not before or (before.endswith(" ") and len(_split(folded, " ")) == 1)):
+        return f"{before}{folded}{after}"
+    return f"{before}({folded}){after}"
 
 
 def _split(text: str, sign: str) -> list[str]:

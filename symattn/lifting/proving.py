@@ -213,7 +213,7 @@ def _proven(
     program: Program, subject: Subject, wanted: Wanted, said: Mapping[str, int], common: Proven
 ) -> Proven:
     """What is found of a function that can be called."""
-    found = verified(subject, [*ordinary()], wanted.attention)
+    found = verified(subject, [*ordinary(said)], wanted.attention)
     if found.kind == "random" or (found.kind == "shape" and found.failed == "ordinary"):
         return common.differing(found)
     if found.kind == "changes":
@@ -226,7 +226,7 @@ def _proven(
     if formed:
         return formed
     last: Property | None = None
-    every = chain(() if found.agrees else ordinary(), extreme())
+    every = chain(() if found.agrees else ordinary(said), extreme())
     beyond = further(subject, said) if found.agrees else ()
     for items in (every if formed.verdict == "undecided" else (), beyond):
         differing, last = told_apart(program, subject, items, wanted.attention)

@@ -195,10 +195,18 @@ class _Parts:
             self.known[start] = value
         return is_kept
 
-    def part(self, places: Any) -> Recorded | None:
-        """What was written at these places, if that is one part."""
-        one = self.known.get(int(np.min(places, initial=math.prod(self.shape))))
-        return one if one is not None and one.shape == np.shape(places) else None
+    def read(self, numbers: Any, key: Any) -> Any:
+        """What was written at some places, if that is one part, or the constants there.
+
+        None where part of them was written.
+        """
+        places = np.arange(numbers.size).reshape(numbers.shape)[key]
+        one = self.known.get(int(np.min(places, initial=numbers.size)))
+        if one is not None and one.shape == np.shape(places):
+            return one
+        if self.has(places):
+            return None
+        return _kept(numbers[key]) if np.ndim(places) else numbers[key]
 
     def has(self, places: Any) -> bool:
         """Whether something was written at any of these places."""
@@ -428,12 +436,9 @@ class Recorded(np.ndarray[Any, Any]):
         """A part, or the same with another axis."""
         key = bare(key)
         if isinstance(self.formula, _Parts):
-            places = np.arange(self.size).reshape(self.shape)[key]
-            known = self.formula.part(places)
-            if known is not None:
-                return known
-            if not self.formula.has(places):
-                return _kept(bare(self)[key]) if np.ndim(places) else bare(self)[key]
+            found = self.formula.read(bare(self), key)
+            if found is not None:
+                return found
         return self.moved(lambda array: array[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,9 +32,14 @@ IN_SINGLE = (
 )
 
 
-def ordinary() -> Iterator[Property]:
-    """The properties of a function that are about its mathematics, not about rounding."""
-    return (item for item in _in_full_precision() if item.drawn == "usual")
+def ordinary(said: Mapping[str, int]) -> Iterator[Property]:
+    """The properties of a function that are about its mathematics, not about rounding.
+
+    Those are left out whose sizes are others than are said.
+    """
+    for item in _in_full_precision():
+        if item.drawn == "usual" and all(said.get(one, n) == n for one, n in item.sizes.items()):
+            yield item
 
 
 def extreme() -> Iterator[Property]:

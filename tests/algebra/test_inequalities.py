@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -72,6 +73,40 @@ def test_what_is_true_but_not_found_is_undecided() -> None:
 def test_what_holds_only_where_a_premise_has_a_value_is_not_proven() -> None:
     """0 ≤ a follows from e^(ln a) = a, where a > 0 alone."""
     assert equal("0 <= a").verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x/x >= 1",
+        "sqrt(x)^2 >= x",
+        "x y / x >= y",
+        "0 ln(x) <= 0",
+        "0/x <= 0",
+        "1/x - 1/x >= 0",
+        "(x^(1/2))^4 <= x^2",
+        "softmax(S + 0/x) <= 1",
+        "softmax(S) + 0 ln(x) >= 0",
+    ],
+)
+def test_numbers_that_cancel_are_kept_as_they_were_written(text: str) -> None:
+    shapes = {name: "scalar" for name in "xy" if re.search(rf"\b{name}\b", text)}
+    answer = equal(text, shapes=shapes)
+    assert answer.summary == "proven (for all sizes, where both sides are defined)"
+    (goal,) = check(answer.certificate)
+    assert "x" in {str(one) for side in (goal.left, goal.right) for one in side.free_symbols}
+
+
+def test_a_size_that_may_be_divided_by_is_not_cancelled() -> None:
+    assert equal("(n - 1)/(n - 1) >= 1").verdict == "undecided"
+
+
+def test_data_in_which_something_cannot_be_made_is_refused() -> None:
+    data = copy.deepcopy(equal("0 <= softmax(S)").certificate)
+    assert data is not None
+    data["links"][0]["statement"]["left"] = {"expr": ["Mod", "1", "0"]}
+    with pytest.raises(Refused, match="cannot be replayed"):
+        check(data)
 
 
 def test_positive_letters_and_sizes() -> None:

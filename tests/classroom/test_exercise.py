@@ -197,6 +197,9 @@ def test_a_roster_gives_each_student_a_seed_of_the_name_alone(here: Path) -> Non
     assert len(made) == 3 and {"ada-lovelace.toml", "etc-passwd.toml"} < {*made}
     students = [tomllib.loads(text)["exercise"]["student"] for text in made.values()]
     assert {*students} == {"Ada Lovelace", "../../etc/passwd", "李"}
+    command("causal", "--roster", "names.csv", "--key", "--format", "text", "-o", "keys")
+    key = next(path for path in (here / "keys").iterdir() if path.stem == "ada-lovelace-key")
+    assert re.search(r"Name: Ada Lovelace\. Seed \d+\.", key.read_text("utf-8"))
     put(Path("more.csv"), "Emmy Noether\nAda Lovelace\n")
     command("causal", "--roster", "more.csv", "--format", "toml", "-o", "more")
     assert (here / "more/ada-lovelace.toml").read_text("utf-8") == made["ada-lovelace.toml"]

@@ -300,3 +300,110 @@ def of_other_rows(Q: Any, K: Any, V: Any) -> Any:
         keys, values = K[: t + 1], V[len(Q) - t - 1 :]
         out.append(softmax(keys @ Q[t]) @ values)
     return np.stack(out)
+
+
+# ---- sums over keys, one after another -------------------------------------------------------
+
+
+def added_up(Q: Any, K: Any, V: Any) -> Any:
+    out = np.zeros((len(Q), V.shape[1]))
+    for i in range(len(Q)):
+        total, number = np.zeros(V.shape[1]), 0.0
+        for j in range(len(K)):
+            w = np.exp(Q[i] @ K[j] / np.sqrt(Q.shape[1]))
+            total += w * V[j]
+            number += w
+        out[i] = total / number
+    return out
+
+
+def added_so_far(Q: Any, K: Any, V: Any) -> Any:
+    out = np.zeros((len(Q), V.shape[1]))
+    for i in range(len(Q)):
+        total, number = np.zeros(V.shape[1]), 0.0
+        for j in range(i + 1):
+            w = np.exp(Q[i] @ K[j] / np.sqrt(Q.shape[1]))
+            total = total + w * V[j]
+            number = number + w
+        out[i] = total / number
+    return out
+
+
+def in_place(Q: Any, K: Any, V: Any) -> Any:
+    S = np.zeros((len(Q), len(K)))
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            S[i, j] = np.sum(Q[i] * K[j])
+    A = np.exp(S) / np.exp(S).sum(axis=1, keepdims=True)
+    out = np.zeros((len(Q), V.shape[1]))
+    for i in range(len(Q)):
+        for j in range(len(K)):
+            out[i] += A[i, j] * V[j]
+    return out
+
+
+def hidden_before(Q: Any, K: Any, V: Any) -> Any:
+    S = np.full((len(Q), len(Q)), -np.inf)
+    for i in range(len(Q)):
+        for j in range(i + 1):
+            S[i, j] = Q[i] @ K[j]
+    A = np.exp(S - S.max(axis=1, keepdims=True))
+    return A / A.sum(axis=1, keepdims=True) @ V
+
+
+def hidden_by_entry(Q: Any, K: Any, V: Any) -> Any:
+    S = np.zeros((len(Q), len(Q)))
+    for i in range(len(Q)):
+        for j in range(len(Q)):
+            S[i, j] = Q[i] @ K[j] if j <= i else -np.inf
+    A = np.exp(S - S.max(axis=1, keepdims=True))
+    return A / A.sum(axis=1, keepdims=True) @ V
+
+
+def listed(Q: Any, K: Any, V: Any) -> Any:
+    out = []
+    for q in Q:
+        weights = [np.exp(np.dot(q, k)) for k in K]
+        total = sum(weights)
+        out.append(sum(w / total * v for w, v in zip(weights, V, strict=True)))
+    return np.array(out)
+
+
+def own_key_twice(Q: Any, K: Any, V: Any) -> Any:
+    out = np.zeros((len(Q), V.shape[1]))
+    for i in range(len(Q)):
+        total, number = np.zeros(V.shape[1]), 0.0
+        for j in [*range(i + 1), i]:
+            w = np.exp(Q[i] @ K[j])
+            total, number = total + w * V[j], number + w
+        out[i] = total / number
+    return out
+
+
+def values_shifted(Q: Any, K: Any, V: Any) -> Any:
+    out = np.zeros((len(Q), V.shape[1]))
+    for i in range(len(Q)):
+        total, number = np.zeros(V.shape[1]), 0.0
+        for j in range(len(K)):
+            w = np.exp(Q[i] @ K[j])
+            total, number = total + w * V[j - 1], number + w
+        out[i] = total / number
+    return out
+
+
+def nothing_for_hidden(Q: Any, K: Any, V: Any) -> Any:
+    """0 where scores are not written, which hides nothing."""
+    S = np.zeros((len(Q), len(Q)))
+    for i in range(len(Q)):
+        for j in range(i + 1):
+            S[i, j] = Q[i] @ K[j]
+    A = np.exp(S)
+    return A / A.sum(axis=1, keepdims=True) @ V
+
+
+def never_divided(Q: Any, K: Any, V: Any) -> Any:
+    out = np.zeros((len(Q), V.shape[1]))
+    for i in range(len(Q)):
+        for j in range(i + 1):
+            out[i] += (Q[i] @ K[j]) * V[j]
+    return out

@@ -194,6 +194,42 @@ def test_keys_that_are_made_in_the_loop_are_kept_by_their_letter() -> None:
     ]
 
 
+_SUMS = "out[t,:] = exp(Q[t] K^T / sqrt(d)) V / rowsum(exp(Q[t] K^T / sqrt(d)))"
+
+
+@pytest.mark.parametrize(
+    ("function", "first", "last"),
+    share(
+        [
+            (looped.added_up, _SUMS, _SUMS),
+            (looped.added_so_far, MASKED[0], _SUMS.replace("(d))", "(d) + M[t])")),
+            (looped.in_place, "S[t,:] = Q[t] K^T", "output[t,:] = A[t] V"),
+            (looped.hidden_before, MASKED[0], "output = A / rowsum(A) V"),
+            (looped.hidden_by_entry, MASKED[0], "output = A / rowsum(A) V"),
+            (looped.listed, "", "output[t,:] = exp(Q[t] K^T) / rowsum(exp(Q[t] K^T)) V"),
+        ],
+        2,
+    ),
+)
+def test_sums_over_keys_are_products(function: Any, first: str, last: str) -> None:
+    found = steps(function, SQUARE)
+    assert (found[0], found[-1]) == (first or last, last)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        looped.own_key_twice,
+        looped.values_shifted,
+        looped.nothing_for_hidden,
+        looped.never_divided,
+    ],
+)
+def test_sums_of_others_than_the_keys_so_far_are_refused(function: Any) -> None:
+    with pytest.raises(SymattnError):
+        lift(function, SQUARE)
+
+
 def test_a_window_that_begins_with_the_first_key_is_a_band() -> None:
     band = "M[i,j] = 0 if j >= i - 2 and j <= i else -inf"
     assert steps(looped.windowed, SQUARE)[0] == band

@@ -180,6 +180,19 @@ def test_numbers_are_tried_at_the_sizes_that_are_said() -> None:
     assert prove_program(partial.halved, wanted, {**sizes, "d_k": 2}).verdict == "different"
 
 
+def test_a_property_is_not_tried_at_other_sizes_than_its_own() -> None:
+    wanted = Wanted(meant(variant("causal").said))
+    found = prove_program(attentions.causal_off_by_one, wanted, {"n": 4, "d_k": 1, "d_v": 1})
+    assert found.found is not None
+    assert "one token" not in dict(found.found.tried)
+
+
+def test_a_program_without_a_function_is_refused_by_what_to_write() -> None:
+    program = str(ROOT / "tests/lifting/programs.py")
+    said = run("prove", program, "causal")
+    assert (said.exit_code, f"as in {program}:attention" in said.stderr) == (2, True)
+
+
 def test_numbers_that_are_cut_to_whole_ones_have_no_form() -> None:
     found = prove_program(partial.cut, Wanted(meant(variant("scaled-dot-product").said)))
     assert (found.verdict, "cut to whole ones" in found.reason) == ("undecided", True)
