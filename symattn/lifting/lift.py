@@ -24,7 +24,7 @@ from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
 from symattn.language.texts import Wrong
 from symattn.lifting.limits import DERIVED, LIMITS
-from symattn.lifting.numerals import LOWEST, TRIAL, sizes_in
+from symattn.lifting.numerals import FEW, LOWEST, TRIAL, sizes_in
 from symattn.lifting.recorded import HEADS, laid
 from symattn.lifting.recording import (
     Asked,
@@ -172,13 +172,16 @@ def _lifted(
     if len(names) > len(TRIAL):
         raise SymattnError(f"{name}: {len(names)} sizes are too many; {len(TRIAL)} are the most")
     taken = [int(one) for one in listed if one.isdigit()]
-    first, other = (
+    first, other, few = (
         Asked(target, shapes, _unlike(names, trial, taken), letters, numbers=numbers, batch=batch)
-        for trial in (TRIAL, TRIAL[::-1])
+        for trial in (TRIAL, TRIAL[::-1], FEW)
     )
-    refused = []
+    refused: list[Exception] = []
     for library in json.loads(asked_of(run, libraries, target, name)):
-        for asked in (first, other, *_of_one_text(first, said)):
+        for asked in (first, other, few, *_of_one_text(first, said), *_of_one_text(few, said)):
+            is_few = asked.sizes.items() <= few.sizes.items()
+            if is_few and not any("more than" in str(error) for error in refused):
+                continue
             try:
                 found = _held(run, name, replace(asked, library=library))
                 why = json.loads(asked_of(run, varying, Called(target, (*shapes,)), name))

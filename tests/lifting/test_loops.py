@@ -230,6 +230,11 @@ def test_sums_of_others_than_the_keys_so_far_are_refused(function: Any) -> None:
         lift(function, SQUARE)
 
 
+def test_a_loop_that_does_much_is_run_with_few_tokens() -> None:
+    """At 17 queries and 29 keys its formula is too long; as many keys as queries are not meant."""
+    assert lift(looped.listed).text.splitlines()[:2] == ["Q : n × d_k", "K : m × d_k"]
+
+
 def test_a_window_that_begins_with_the_first_key_is_a_band() -> None:
     band = "M[i,j] = 0 if j >= i - 2 and j <= i else -inf"
     assert steps(looped.windowed, SQUARE)[0] == band
