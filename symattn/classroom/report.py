@@ -89,7 +89,7 @@ class ClassReport:
         said += [f"{name.capitalize()}: {n}." for name, n in _ordered(self._words)]
         yield b.Paragraph((" ".join(said),))
         if count:
-            yield b.Section(f"Points, of {in_words(most)}", (self._distribution(),))
+            yield b.Section(f"Points, of {in_words(most)}", tuple(self._all_points()))
         if not self._answered:
             return
         yield b.Section("First mistakes", (self._fell(),))
@@ -100,6 +100,13 @@ class ClassReport:
             yield b.Section("Likely reasons", (table, note))
         yield b.Section("Wrong answers by entry, in percent", tuple(self._entries()))
         yield from self._identical()
+
+    def _all_points(self) -> Iterator[b.Block]:
+        """How points are distributed, and how many have none because there was nothing to mark."""
+        yield self._distribution()
+        if unmarked := self._points.total() - self._how_many["answered"]:
+            said = f"There was nothing to mark of {counted(unmarked, 'student')}"
+            yield b.Paragraph((f"{said}, counted here with 0 points.",), "note")
 
     def _distribution(self) -> b.Table:
         """Mean and quartiles of the points; between two students they are interpolated."""

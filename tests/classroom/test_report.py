@@ -28,6 +28,12 @@ def reported(*records: Record) -> ClassReport:
     return report
 
 
+def test_who_has_nothing_that_could_be_marked_is_counted_with_no_points() -> None:
+    records = [handed_in(right()), replace(handed_in(right()), marks=(), fault="is empty")]
+    text = written("md", [reported(*records).document(MOST)])
+    assert "There was nothing to mark of 1 student, counted here with 0 points." in text
+
+
 def test_a_report() -> None:
     slip = handed_in(but({"weights[2,3]": "0.5"}))
     records = [handed_in(right()), COLUMNS, COLUMNS, slip, handed_in([])]
@@ -45,6 +51,8 @@ def test_a_report() -> None:
 | | mean | lowest | lower quartile | median | upper quartile | highest |
 |---|---:|---:|---:|---:|---:|---:|
 | points | 15.83 | 0.00 | 13.50 | 18.00 | 21.75 | 24.00 |
+
+There was nothing to mark of 1 student, counted here with 0 points.
 
 ### First mistakes
 
