@@ -19,6 +19,8 @@ from symattn.notation.tree import Tree
 #: Characters that pdflatex has fonts for; the others take lualatex, and fonts that have them.
 _T1 = re.compile(r"[\0-ĥĨ-ķĹ-ľŁ-ňŊ-ťŨ-ž–—‘-‚“-„…‰‹›€™]*")
 
+_COMMENT = re.compile(r"(?<!\\)%.*$", re.MULTILINE)
+
 #: Where lualatex looks for characters that its usual font does not have.
 FALLBACK = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans", "Noto Emoji")
 
@@ -35,8 +37,12 @@ def write(documents: Sequence[b.Document], flavor: str = "article") -> str:
 
 
 def beyond_pdflatex(code: str) -> str:
-    """The first character that pdflatex has no font for, "" if there is none."""
-    return code[_T1.match(code).end() :][:1]  # type: ignore[union-attr]  # * always matches
+    """The first character that pdflatex has no font for, "" if there is none.
+
+    What stands in a comment is not set.
+    """
+    shown = _COMMENT.sub("", code)
+    return shown[_T1.match(shown).end() :][:1]  # type: ignore[union-attr]  # * always matches
 
 
 def _preamble(body: str, *packages: str) -> list[str]:

@@ -397,6 +397,12 @@ def test_a_proof_has_slides_with_all_of_its_words(statement: str, words: list[st
         assert all(one in slides.partition(r"\begin{frame}")[2] for one in words)
 
 
+def test_what_a_comment_says_asks_for_no_other_fonts() -> None:
+    slides = run("derive", "multi-head", "--format", "tex:beamer").output
+    assert "% A⁽¹⁾" in slides
+    assert "fontspec" not in slides
+
+
 def test_a_paper_without_a_page_is_refused() -> None:
     empty = r"\documentclass{article}\begin{document}\end{document}"
     with pytest.raises(SymattnError, match="pdf: there is nothing on its pages"):
