@@ -5,6 +5,7 @@ Each becomes the same: jobs, one for a derivation, or one for each chunk of a de
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -115,7 +116,13 @@ def _of_program(request: Request, notation: Notation) -> list[Job]:
     from symattn.lifting.lift import lift
     from symattn.lifting.limits import DERIVED
 
-    lifted = lift(request.source, request.shapes, **vars(asked_limits(DERIVED)))
+    try:
+        lifted = lift(request.source, request.shapes, **vars(asked_limits(DERIVED)))
+    except SymattnError as error:
+        if not re.match(r"line \d+: |.* is no equation: ", str(error)):
+            raise
+        may = f"symattn prove {request.source} causal, say, may still tell what it is"
+        raise SymattnError(f"{error}; {may}") from None
     own = lifted.equations
     jobs = _of_equations(own, request, notation, _OF_EQUATIONS.format(text=own.text, base=""))
     return [replace(job, notes=[*job.notes, lifted.note]) for job in jobs]

@@ -178,10 +178,7 @@ def _lifted(
     )
     refused: list[Exception] = []
     for library in json.loads(asked_of(run, libraries, target, name)):
-        for asked in (first, other, few, *_of_one_text(first, said), *_of_one_text(few, said)):
-            is_few = asked.sizes.items() <= few.sizes.items()
-            if is_few and not any("more than" in str(error) for error in refused):
-                continue
+        for asked in _runs(first, other, few, said, refused):
             try:
                 found = _held(run, name, replace(asked, library=library))
                 why = json.loads(asked_of(run, varying, Called(target, (*shapes,)), name))
@@ -201,6 +198,21 @@ def _batch(shapes: Iterable[Sequence[str]]) -> str:
         or (len(shape) > 3 and shape[0] not in HEADS and not shape[0].isdigit())
     )
     return next(firsts, "")
+
+
+def _runs(
+    first: Asked,
+    other: Asked,
+    few: Asked,
+    said: Mapping[str, tuple[str, ...]],
+    refused: Sequence[Exception],
+) -> Iterator[Asked]:
+    """At which sizes a program is run until it has a formula; at few where it did too much."""
+    yield from (first, other)
+    is_much = any("more than" in str(error) for error in refused)
+    yield from [few] * is_much
+    for one in (first, *[few] * is_much):
+        yield from _of_one_text(one, said)
 
 
 def _of_one_text(asked: Asked, said: Mapping[str, tuple[str, ...]]) -> Iterator[Asked]:

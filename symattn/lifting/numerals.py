@@ -26,10 +26,9 @@ FEW = (7, 11, 5, 13, 19, 23, 29, 37, 43, 53)
 _MOST_BELOW = 1000
 _BELOW = np.arange(1.0, _MOST_BELOW + 1)
 
-#: From here on a number that is added to scores stands for −∞: e^-10000 is 0 in every dtype.
-LOWEST = -1e4
-#: From here on one with which a largest number begins does, too.
-LOWEST_START = -1e9
+#: From the first on a number that is added to scores stands for −∞: e^-10000 is 0 in every dtype;
+#: from the second on one with which a largest number begins does, too.
+LOWEST, LOWEST_START = -1e4, -1e9
 
 
 def written(value: float, sizes: Mapping[str, int]) -> str:

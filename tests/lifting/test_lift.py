@@ -14,6 +14,7 @@ import symattn
 from symattn.errors import SymattnError
 from symattn.lifting.lift import lift
 from tests import ROOT
+from tests.command import run
 from tests.extras import package
 from tests.lifting import attentions, programs
 
@@ -216,6 +217,13 @@ def test_heads_behind_their_columns_are_refused() -> None:
 def test_what_has_no_equations_is_refused(function: Callable[..., Any], why: str) -> None:
     with pytest.raises(SymattnError, match=why):
         lift(function)
+
+
+def test_derive_says_what_may_be_done_with_a_program_without_equations() -> None:
+    target = f"{ROOT}/examples/flash_attention.py:flash"
+    said = run("derive", target)
+    assert said.exit_code == 2
+    assert f"symattn prove {target} causal, say, may still tell what it is" in said.stderr
 
 
 def test_shapes_are_said() -> None:
