@@ -17,10 +17,12 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-#: Sizes that a program is run at first: primes, none next to another.
-TRIAL = (17, 23, 29, 37, 43, 53, 61, 71, 83, 97)
-#: Smaller ones, for a program that does too much at those.
-FEW = (7, 11, 5, 13, 19, 23, 29, 37, 43, 53)
+#: Sizes that a program is run at first, primes, none next to another; and smaller ones, for a
+#: program that does too much at those.
+TRIAL, FEW = (
+    (17, 23, 29, 37, 43, 53, 61, 71, 83, 97),
+    (7, 11, 5, 13, 19, 23, 29, 37, 43, 53),
+)
 
 #: The largest denominator of a quotient that is written as one.
 _MOST_BELOW = 1000
