@@ -411,7 +411,7 @@ class Choosing(Checker):
                         return {"rule": "meet", "term": t, "factor": k, "index": index}
                     if self.solved(atom, index) is not None:
                         break
-        raise Refused("the difference does not vanish")
+        raise Refused("the difference is not seen to vanish")
 
 
 class Tracer(Choosing):
