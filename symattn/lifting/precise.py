@@ -60,7 +60,8 @@ class Program:
     def probe(self, tape: Tape, ids: Mapping[str, Array], call: Call) -> None:
         """Hold a tape against what comes of large numbers, but for their rounding.
 
-        What has no value there, or overflows, tells nothing. Raises `SymattnError` as `hold` does.
+        What has no value there, or overflows, tells nothing; nor does what floats make of the same
+        operations. Raises `SymattnError` as `hold` does.
         """
         own = self.function.answer(call)
         if own.lack is not None:
@@ -69,18 +70,19 @@ class Program:
         for (_, places), (_, array) in zip(tape.answer.parts, own.parts, strict=True):
             if not isinstance(array, Computed) or array.numbers.dtype.kind != "f":
                 continue
-            is_double = max(array.rounding, tape.rounding) <= np.finfo(float).eps
+            rounding = max(array.rounding, tape.rounding)
             try:
-                with precision(53 if is_double else 22):
+                floats = tape.floats(given)(numbers_of(places)).astype(float)
+                with precision(53 if rounding <= np.finfo(float).eps else 22):
                     balls = tape.enclosed(given, spread_of(ids))(numbers_of(places))
-            except Undecided:
+            except (Undecided, ArithmeticError, ValueError):
                 return
             middle = elementwise(lambda ball: float(ball.mid()), balls).astype(float)
             radius = elementwise(lambda ball: float(ball.rad()), balls).astype(float)
-            if (
-                balls.shape != array.numbers.shape
-                or apart(middle, array.numbers, 64 * radius).any()
-            ):
+            if floats.shape == array.numbers.shape:
+                differ = apart(middle, array.numbers, 64 * radius)
+                differ &= ~near(floats, array.numbers, rounding)
+            if floats.shape != array.numbers.shape or differ.any():
                 raise SymattnError(
                     f"{self.function.name}: what was recorded gives other numbers than itself, "
                     "where those that are given are large"
