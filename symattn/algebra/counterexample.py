@@ -119,32 +119,28 @@ class Side:
 
     def is_refused(self, sizes: Sizes) -> bool:
         """Whether these scalars leave the side without a value: √x for x < 0, 1/x for x = 0."""
-        if any(bool(ball(inner.subs(sizes)) < 0) for inner in self.inside_roots):
-            return True
-        return any(bool(ball(below.subs(sizes)) == 0) for below in self.divisors)
+        return any(
+            bool(number == 0 if divides else number < 0)
+            for inner, divides in self.asked
+            for number in [ball(inner.subs(sizes))]
+        )
 
     @cached_property
-    def inside_roots(self) -> Sequence[sympy.Expr]:
-        """The numbers of which roots and logarithms are taken, the inner ones first."""
-        if not isinstance(self.meaning, sympy.Basic):
-            return ()
-        return [
-            part.args[0]
-            for part in sympy.postorder_traversal(self.meaning)
-            if isinstance(part, sympy.log)
-            or (isinstance(part, sympy.Pow) and part.exp.is_Rational and not part.exp.is_Integer)
-        ]
+    def asked(self) -> Sequence[tuple[sympy.Expr, bool]]:
+        """The numbers of which roots and logarithms are taken, and those that divide, inner first.
 
-    @cached_property
-    def divisors(self) -> Sequence[sympy.Expr]:
-        """The numbers that it divides by, the inner ones first."""
+        Whether it is one that divides, and may not be 0; the others are not below 0.
+        """
         if not isinstance(self.meaning, sympy.Basic):
             return ()
-        return [
-            part.base
-            for part in sympy.postorder_traversal(self.meaning)
-            if isinstance(part, sympy.Pow) and part.exp.is_negative
-        ]
+        found = []
+        for part in sympy.postorder_traversal(self.meaning):
+            power = part.exp if isinstance(part, sympy.Pow) else sympy.S.One
+            if isinstance(part, sympy.log) or (power.is_Rational and not power.is_Integer):
+                found.append((part.args[0], False))
+            if power.is_negative:
+                found.append((part.args[0], True))
+        return found
 
     def value(self, given: Mapping[str, Array], arithmetic: Arithmetic, sizes: Sizes) -> Array:
         """The value in an arithmetic."""

@@ -410,7 +410,7 @@ def _substituted(statement: Statement) -> Statement:
                     f"where: {name} = {value} is not a size; give a positive whole number"
                 )
             others = tuple(pair for pair in statement.where if pair != (one, two))
-            valued = [side for side in (one, two) if side.inside_roots or side.divisors]
+            valued = [side for side in (one, two) if side.asked]
             known = replace(statement, where=others, valued=(*statement.valued, *valued))
             return _substituted(_with_value(known, name, value))
     return statement

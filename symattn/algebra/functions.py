@@ -29,7 +29,6 @@ from symattn.algebra.polynomials import (
     settled,
     single,
     times,
-    told,
 )
 from symattn.algebra.scope import Scope
 from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, terms_of, text_of
@@ -162,11 +161,12 @@ class Functions(Signs):
             raise Refused("division by something that is 0 off a diagonal")
         if p.denominator == 1 and p >= 0:
             return reduce(times, [poly] * int(p), constant(1))
-        poly = told(poly)
-        if not poly and p < 0:
-            raise Refused("division by 0")
+        if is_zero(poly):
+            if p < 0:
+                raise Refused("division by 0")
+            return {}
         if p.denominator != 1:
-            return self.root(poly, p) if poly else poly
+            return self.root(poly, p)
         if len(poly) == 1:
             ((mono, c),) = poly.items()
             return scaled(settled({atom: q * p for atom, q in mono}), c ** int(p))
@@ -208,9 +208,8 @@ class Functions(Signs):
 
     def absolute(self, poly: Poly) -> Poly:
         """|poly|: what is ≥ 0 leaves it, and |−p| is |p|."""
-        poly = told(poly)
-        if not poly:
-            return poly
+        if is_zero(poly):
+            return {}
         content, rest, lead = self.primitive(poly)
         out = constant(abs(lead))
         for atom, p in atoms_of(content):
@@ -279,7 +278,7 @@ class Functions(Signs):
             if name in ("σ", "max0"):
                 return {}
             raise Refused("a function of −∞")
-        one, inner = constant(1), told(inner)
+        one = constant(1)
         match name:
             case "√":
                 return self.raised(inner, Fraction(1, 2))
@@ -298,7 +297,7 @@ class Functions(Signs):
                 return self.cos_sin(inner)[name == "sin"]
             case "max0":  # (x + |x|) / 2
                 return scaled(plus(inner, self.absolute(inner)), Fraction(1, 2))
-            case "erf" if not inner:
+            case "erf" if is_zero(inner):
                 return {}
             case "erf" if self.primitive(inner)[2] < 0:  # odd
                 return scaled(self.applied(name, scaled(inner, -1)), -1)

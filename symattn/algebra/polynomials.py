@@ -156,11 +156,6 @@ def is_zero(poly: Poly) -> bool:
     return not is_zero(dict(last.terms)) and is_zero(times(poly, single(last, power)))
 
 
-def told(poly: Poly) -> Poly:
-    """The polynomial, or 0 where nothing is left once it is multiplied by what it divides by."""
-    return {} if is_zero(poly) else poly
-
-
 def function(name: str, inner: Poly) -> Poly:
     """A function of a polynomial as it is."""
     return single(Atom("fn", name, terms=frozenset(inner.items())))

@@ -71,13 +71,12 @@ def _dotted_depth(line: str) -> int:
 
 def _not_toml(name: str, problem: str) -> str:
     """What the TOML reader says, with the place in front and the usual mend behind."""
-    path = name
+    if name.endswith(".py"):
+        return f"{name}: is a program; name a function of it, as in {name}:attention"
     place = re.search(r" \(at line ([0-9]+), column ([0-9]+)\)", problem)
     if place:
         name, problem = f"{name}:{place[1]}:{place[2]}", problem.replace(place[0], "")
     problem = re.sub(r"\('(.*?)',\)", r"[\1]", problem)
-    if path.endswith(".py"):
-        return f"{path}: is a program; name a function of it, as in {path}:attention"
     if "after a key" in problem or "Invalid statement" in problem:
         mend = 'write key = value, and put a key with brackets in quotes: "W_Q[1]"'
     elif "array" in problem or "Invalid value" in problem:

@@ -17,7 +17,6 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from symattn.lifting.limits import LIMITS
 from symattn.lifting.said import ATOM, Said, Unsaid
 from symattn.lifting.views import viewed
 
@@ -44,7 +43,7 @@ Spans: TypeAlias = Sequence[tuple[int, int]]
 _SO_FAR, _KEYS = "\2", "\3"
 _FACTOR = re.compile(rf"((?<=[\w)\]] )\w+){_SO_FAR}")
 #: Those rows over a number, turned.
-_SCALED = re.compile(rf"(\()(\w+){_SO_FAR}( / [^{_SO_FAR}]*?)\)\^T")
+_SCALED = re.compile(rf"\((\w+){_SO_FAR}( / [^{_SO_FAR}]*?)\)\^T")
 #: What is made of row j, or is entry j, and what that is of all j in turn: a row. A sign stands
 #: behind the matrix of which these are the rows.
 _OF_ALL = (
@@ -88,6 +87,7 @@ class Recording(Protocol):
     numbers: dict[str, Any]
     families: dict[tuple[str, ...], str | None]
     growing: dict[str, Spans]
+    whole: dict[str, int]
     named: list[Any]
 
     def letter(self, name: str) -> str:
@@ -110,8 +110,10 @@ def of_rows(run: Recording, parts: Sequence[Said], numbers: Any, name: str) -> S
     begun = _rows_of_one(run, rows)
     if begun is not None:
         return Said(begun, axes=axes)
-    text = _alike(run, rows, "t") or next(iter(_growing(run, rows) or ()), None)
-    if not isinstance(text, str):
+    text = _alike(run, rows, "t")
+    if text is None:
+        text, _ = _growing(run, rows) or (None, ())
+    if text is None:
         raise Unsaid(WRITTEN)
     known = text.removesuffix("[t]")
     if known in run.families.values():
@@ -136,22 +138,25 @@ def piled(run: Recording, parts: Sequence[Said]) -> Said:
 
 def _rows_in(run: Recording, text: str) -> list[str]:
     """The rows of which a matrix was made, each by its formula; itself if it was not."""
-    whole = run.made[text].formula.text if text in run.made else text
+    whole = _of_rows(run, text)
     if _PILE.fullmatch(whole):
         return whole[1:-1].split("; ")
     part = _PART.fullmatch(whole)
-    if part is None or not part[4]:
-        return [text]
-    start, end = _ends(run, part)
-    return [f"{part[1]}[{k + 1}]" for k in range(start, end)]
+    ends = _ends(run, part) if part is not None and part[4] else None
+    return [text] if ends is None else [f"{whole.partition('[')[0]}[{k + 1}]" for k in range(*ends)]
 
 
-def _ends(run: Recording, part: re.Match[str]) -> tuple[int, int]:
-    """Before which row a part of a matrix begins, and which its last one is."""
-    places = {run.number(k).text: k for k in range(LIMITS.steps)}
-    first = part[2].removesuffix(" + 1")
-    start = int(first) - 1 if first.isdecimal() else places.get(first, 0)
-    return start, places[part[3]]
+def _of_rows(run: Recording, word: str) -> str:
+    """The rows of which a letter was made, or the part that it is; itself of others."""
+    whole = run.made[word].formula.text if word in run.made else word
+    return whole if _PILE.fullmatch(whole) or _PART.fullmatch(whole) else word
+
+
+def _ends(run: Recording, part: re.Match[str]) -> tuple[int, int] | None:
+    """Before which row a part of a matrix begins, and which its last one is; None if unknown."""
+    first, end = part[2].removesuffix(" + 1"), run.whole.get(part[3])
+    start = int(first) - 1 if first.isdecimal() else run.whole.get(first, 0)
+    return None if end is None else (start, end)
 
 
 def _rows_of_one(run: Recording, texts: Sequence[str]) -> str | None:
@@ -224,26 +229,25 @@ def _expanded(run: Recording, text: str) -> str:
 
     def summed(word: re.Match[str]) -> str:
         letters = _of_variable(run, word[0])
-        before = {one: last for last, one in pairwise(letters) if last in _words(run, one)}
+        formulas = {one: run.made[one].formula.text for one in letters}
+        before = {
+            one: last for last, one in pairwise(letters) if last in _TOKEN.findall(formulas[one])
+        }
         if not before or len(letters) - len(before) < 2:
             return word[0]
         terms, letter = [], word[0]
         while letter in before:
-            whole, last = run.made[letter].formula.text, before[letter]
+            whole, last = formulas[letter], before[letter]
             rest = whole.removeprefix(f"{last} + ").removesuffix(f" + {last}")
             if last in _TOKEN.findall(rest):
                 return word[0]
             terms.append(rest)
             letter = last
-        terms.append(run.made[letter].formula.text)
+        terms.append(formulas[letter])
         return f"({' + '.join(reversed(terms))})"
 
     whole = re.sub(r"\b[^\W\d]\w*", summed, text)
     return whole[1:-1] if whole.startswith("(") and _end(whole, 1) == len(whole) - 1 else whole
-
-
-def _words(run: Recording, letter: str) -> set[str]:
-    return {*_TOKEN.findall(run.made[letter].formula.text)}
 
 
 def _folded(run: Recording, text: str) -> str:
@@ -290,8 +294,9 @@ def _sum_of(run: Recording, text: str, count: int) -> str | None:
     if row is None:
         return f"rowsum({weights})"
     values = _of_all(run, f"{row[2]}[j]^T", count)
-    is_product = len(_split(each, " - ")) == 1 and values
-    return f"{weights} {values.removesuffix('^T')}" if is_product and values else None
+    if values is None or len(_split(each, " - ")) > 1:
+        return None
+    return f"{weights} {values.removesuffix('^T')}"
 
 
 def _growing(run: Recording, texts: Sequence[str]) -> tuple[str, Spans] | None:
@@ -312,7 +317,7 @@ def _growing(run: Recording, texts: Sequence[str]) -> tuple[str, Spans] | None:
     keys = spans[-1][1]
     j = np.arange(keys)
     allowed = [(start <= j) & (j < end) for start, end in spans]
-    text = _SCALED.sub(rf"\2{_SO_FAR}^T\3", text)
+    text = _SCALED.sub(rf"\1{_SO_FAR}^T\2", text)
     ends = {_end(text, found.start()) for found in re.finditer(rf"{_SO_FAR}\^T", text)}
     for end in sorted(ends, reverse=True):
         hidden = run.constant(np.where(allowed, 0.0, -np.inf)).text
@@ -337,12 +342,7 @@ def _band(inner: Sequence[set[tuple[int, int]]], rows: int) -> Spans | None:
 
 def _spanned(run: Recording, text: str) -> tuple[str, set[tuple[int, int]]]:
     """A text in which parts of matrices are these with a sign, and which rows they are."""
-    found = set()
-
-    def matrix(word: re.Match[str]) -> str:
-        made = run.made.get(word[0])
-        whole = made.formula.text if made is not None else ""
-        return whole if _PILE.fullmatch(whole) or _PART.fullmatch(whole) else word[0]
+    found: set[tuple[int, int]] = set()
 
     def pile(rows: re.Match[str]) -> str:
         letters = rows[0][1:-1].split("; ")
@@ -355,10 +355,11 @@ def _spanned(run: Recording, text: str) -> tuple[str, set[tuple[int, int]]]:
         return f"{family}{_SO_FAR}" if family else rows[0]
 
     def part(rows: re.Match[str]) -> str:
-        found.add(_ends(run, rows))
-        return f"{rows[1]}{_SO_FAR}"
+        ends = _ends(run, rows)
+        found.update([ends] if ends else [])
+        return f"{rows[1]}{_SO_FAR}" if ends else rows[0]
 
-    whole = re.sub(r"\w+", matrix, text)
+    whole = re.sub(r"\w+", lambda word: _of_rows(run, word[0]), text)
     return _PART.sub(part, _PILE.sub(pile, whole)), found
 
 
@@ -417,8 +418,9 @@ def _of_each(
 
 def _of_variable(run: Recording, letter: str) -> tuple[str, ...]:
     """The letters of all that the variable of one was; none of what is no variable."""
-    name = run.made[letter].name if letter in run.made else ""
-    return tuple(x for x, one in run.made.items() if name and one.name == name)
+    if letter not in run.made:
+        return ()
+    return tuple(x for x, one in run.made.items() if one.name == run.made[letter].name)
 
 
 def _family_of(run: Recording, letters: tuple[str, ...], index: str) -> str | None:

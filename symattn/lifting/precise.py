@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -66,27 +67,35 @@ class Program:
         own = self.function.answer(call)
         if own.lack is not None:
             return
-        given = numbers_by_name(ids, matrices(call))
-        for (_, places), (_, array) in zip(tape.answer.parts, own.parts, strict=True):
-            if not isinstance(array, Computed) or array.numbers.dtype.kind != "f":
-                continue
-            rounding = max(array.rounding, tape.rounding)
-            try:
-                floats = tape.floats(given)(numbers_of(places)).astype(float)
-                with precision(53 if rounding <= np.finfo(float).eps else 22):
-                    balls = tape.enclosed(given, spread_of(ids))(numbers_of(places))
-            except (Undecided, ArithmeticError, ValueError):
-                return
+        given, differs = numbers_by_name(ids, matrices(call)), False
+
+        def is_apart(places: Computed, array: Computed) -> bool:
+            floats, rounding = read(places.numbers), max(array.rounding, tape.rounding)
+            if floats.shape != array.numbers.shape:
+                return True
+            far = ~near(floats.astype(float), array.numbers, rounding)
+            if not far.any():
+                return False
+            with precision(53 if rounding <= np.finfo(float).eps else 22):
+                balls = tape.enclosed(given, spread_of(ids))(places.numbers)
             middle = elementwise(lambda ball: float(ball.mid()), balls).astype(float)
             radius = elementwise(lambda ball: float(ball.rad()), balls).astype(float)
-            if floats.shape == array.numbers.shape:
-                differ = apart(middle, array.numbers, 64 * radius)
-                differ &= ~near(floats, array.numbers, rounding)
-            if floats.shape != array.numbers.shape or differ.any():
-                raise SymattnError(
-                    f"{self.function.name}: what was recorded gives other numbers than itself, "
-                    "where those that are given are large"
-                )
+            return bool((far & apart(middle, array.numbers, 64 * radius)).any())
+
+        with suppress(ArithmeticError, ValueError):  # `Undecided` is one, too
+            read = tape.floats(given)
+            differs = any(
+                isinstance(places, Computed)
+                and isinstance(array, Computed)
+                and array.numbers.dtype.kind == "f"
+                and is_apart(places, array)
+                for (_, places), (_, array) in zip(tape.answer.parts, own.parts, strict=True)
+            )
+        if differs:
+            raise SymattnError(
+                f"{self.function.name}: what was recorded gives other numbers than itself, "
+                "where those that are given are large"
+            )
 
     def hold(self, tape: Tape, given: Mapping[int, float], call: Call) -> None:
         """Hold a tape against what comes of a call. Raises `SymattnError` where they differ."""

@@ -60,13 +60,18 @@ class Recording:
     growing: dict[str, loops.Spans] = field(default_factory=dict)
     #: Of how many arrays each line made one when it was run first.
     joined: dict[str, int] = field(default_factory=dict)
+    #: Whole numbers by how they were written.
+    whole: dict[str, int] = field(default_factory=dict)
     operations: int = 0
     #: The line of a graph that is being followed; the program itself does not run then.
     line: int = 0
 
     def number(self, value: float) -> Said:
         """The formula of a number."""
-        return said.of_number(value, self.sizes)
+        made = said.of_number(value, self.sizes)
+        if isinstance(value, int):
+            self.whole[made.text] = value
+        return made
 
     def index(self, count: int) -> str:
         """The index of a family of so many matrices: that of heads, or of groups of them."""
@@ -210,17 +215,19 @@ class _Parts:
 
     def has(self, places: Any) -> bool:
         """Whether something was written at any of these places."""
-        written = (np.arange(start, start + one.size) for start, one in self.known.items())
-        return any(np.isin(places, one).any() for one in written)
+        return bool(self._written.ravel()[places].any())
 
     @property
-    def is_whole(self) -> bool:
-        """Whether no part is missing."""
-        return sum(one.size for one in self.known.values()) == math.prod(self.shape)
+    def _written(self) -> npt.NDArray[np.bool_]:
+        """Where something was written."""
+        found = np.zeros(self.shape, bool)
+        for start, one in self.known.items():
+            found.flat[start : start + one.size] = True
+        return found
 
     def _is_hidden(self, numbers: Any) -> bool:
         """Whether all that is missing is behind what is known of each row, and −∞ there."""
-        known = np.isin(np.arange(math.prod(self.shape)), [*self.known]).reshape(self.shape)
+        known = self._written
         is_first = np.array_equal(known, np.sort(known)[..., ::-1]) and bool(known[..., 0].all())
         return is_first and bool((np.asarray(numbers)[~known] <= LOWEST).all())
 
@@ -228,7 +235,7 @@ class _Parts:
         """The formula. Raises `Unsaid` where parts are missing, or are not made alike."""
         parts = [self.known[start] for start in sorted(self.known)]
         counts = {one.size for one in parts}
-        if len(counts) != 1 or not (self.is_whole or self._is_hidden(numbers)):
+        if len(counts) != 1 or not (self._written.all() or self._is_hidden(numbers)):
             raise Unsaid(WRITTEN)
         formulas, count = [one.said for one in parts], counts.pop()
         if len(self.shape) == 3 and count == math.prod(self.shape[1:]):
@@ -774,8 +781,9 @@ def _product(run: Recording, one: Any, other: Any) -> Said:
         if len(first.axes) == 1:
             return said.product(_as_row(first), row.turned, ())
         first = _with_columns(first, -1, one)
-        of_loop = row.text in run.made or re.search(r"\[\d+\]", row.text)
-        if first.axes[:1] == ("i",) and of_loop:
+        if first.axes[:1] == ("i",) and (  # a row of a loop
+            row.text in run.made or re.search(r"\[\d+\]", row.text)
+        ):
             return said.product(row, first.turned, ("j",))
     first = _with_columns(first, -1, one)
     second = _with_columns(second.turned, max(-2, -len(second.axes)), other).turned

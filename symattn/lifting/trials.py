@@ -37,9 +37,11 @@ def ordinary(said: Mapping[str, int]) -> Iterator[Property]:
 
     Those are left out whose sizes are others than are said.
     """
-    for item in _in_full_precision():
-        if item.drawn == "usual" and all(said.get(one, n) == n for one, n in item.sizes.items()):
-            yield item
+    return (
+        item
+        for item in _in_full_precision()
+        if item.drawn == "usual" and all(said.get(one, n) == n for one, n in item.sizes.items())
+    )
 
 
 def extreme() -> Iterator[Property]:
