@@ -5,13 +5,15 @@ of h heads where the other has one for each of g groups, or one for all, the oth
 the first head of each group; one matrix for all heads that has h times as many rows is the heads'
 own, one below the other. Everything else is said by equations that define an input: ``W_K =
 repeat(W_K')``, ``W_K[1] = W_K[2]``, ``memory = X``, ``K_past = X_p W_K``. ``W_K'`` is the second
-derivation's. Inputs without a partner may be anything, as long as one side alone has them.
+derivation's. Where the inputs of one are all steps of the other, by name and shape (Q, K and V),
+they are these. Inputs without a partner may be anything, as long as one side alone has them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -62,6 +64,16 @@ class Joint:
     inputs: tuple[tuple[str, Derivation], ...]
     #: Equations that would tie what is alone, the likeliest first.
     offers: tuple[tuple[str, ...], ...]
+
+    @property
+    def by_name(self) -> tuple[str, ...]:
+        """The equations that say of all inputs of the one that they are the other's steps: Q = Q'.
+
+        None where some input has no step of its name, or where nothing is missing.
+        """
+        offered = self.offers[0] if self.missing and self.offers else ()
+        alike = (one.replace(PRIME, "").split(" = ") for one in offered)
+        return offered if all(name == step for name, step in alike) else ()
 
     @property
     def reading(self) -> tuple[tuple[str, str], ...]:
@@ -164,7 +176,12 @@ def joined(
     left: Derivation, right: Derivation, where: Sequence[Meaning], shapes: Mapping[str, GivenShape]
 ) -> Joint:
     """The two derivations over one set of inputs. Raises `SymattnError` for what cannot be."""
-    return _Joining(left, right, shapes).done(where)
+    joint = _Joining(left, right, shapes).done(where)
+    with suppress(SymattnError):  # of other shapes, or one for each head
+        if by_name := joint.by_name:
+            tied = _Joining(left, right, shapes).done((*where, *by_name))
+            return replace(tied, says=(" and ".join(by_name), *tied.says))
+    return joint
 
 
 @dataclass
@@ -808,7 +825,7 @@ class _Joining:
             yield tuple(heads)
 
     def _as_steps(self, first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Inputs of the one as what the other makes: K as its K, K_rotated or K_cached."""
+        """Inputs of the one as what the other makes: K as its K, or its K_rotated or K_cached."""
         for names, other, mark in ((first, self.sides[1], PRIME), (second, self.sides[0], "")):
             bare = [name.rstrip(PRIME) for name in names]
             made = [[x for x in other.names if x == n or x.startswith(f"{n}_")] for n in bare]

@@ -122,14 +122,25 @@ def test_the_numbers_are_small() -> None:
 
 
 def test_what_is_missing_is_said() -> None:
-    answer = equal(of("scaled-dot-product"), of("self"))
+    answer = equal(of("scaled-dot-product"), of("multi-query"))
     assert answer.verdict == "undecided"
-    assert "Q, K and V of the first and X, W_Q, W_K and W_V of the second" in answer.reason
-    assert answer.hint == """assume it by --where "Q = Q'" --where "K = K'" --where "V = V'\""""
-    assert answer.notes == (
-        "where Q = Q' and K = K' and V = V', the answer is: equal (for all sizes)",
-    )
+    assert "Q, K and V of the first and X, W_Q, W_K, W_V and W_O of the second" in answer.reason
+    assert answer.hint == 'say what they are, as in --where "Q = …"'
     assert "Q_rotated'" in equal(of(Attention(mask="causal")), of("rotary")).notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "verdict", "says"),
+    [
+        ("scaled-dot-product", "self", "equal", "Q = Q' and K = K' and V = V'"),
+        ("cross", "scaled-dot-product", "equal", "Q' = Q and K' = K and V' = V"),
+        ("scaled-dot-product", "causal", "different", "Q = Q' and K = K' and V = V'"),
+    ],
+)
+def test_inputs_are_the_steps_of_their_names(one: str, other: str, verdict: str, says: str) -> None:
+    answer = equal(of(one), of(other))
+    assert answer.verdict == verdict
+    assert answer.notes[0] == f"where {says}"
 
 
 def test_what_would_make_them_equal_is_offered() -> None:
