@@ -1,7 +1,7 @@
 """Diagnosis: which slips explain the mistaken entries of a sheet, and with what evidence.
 
 Several entries of a step first: two exchanged, the same slip in all of them, an operand that was
-misread, one logit that differs, a row copied; then entry by entry. A slip that would change an
+misread, one logit that differs, a row copied, another step's numbers; then entry by entry. A slip that would change an
 entry that is right is out.
 """
 
@@ -34,6 +34,7 @@ from symattn.mistakes.slips import (
     spelled,
 )
 from symattn.nodes.normalise import Softmax
+from symattn.step import Step, leading_to
 
 #: How many mistaken entries and rows, and how many misread operands of each, are looked at.
 _MOST_ENTRIES, _MOST_ROWS, _MOST_OPERANDS, _MOST_MISREAD = 8, 4, 80, 400
@@ -42,6 +43,7 @@ _MISREAD_TELL = "Check each copied number before you calculate with it."
 _MISREAD = SlipKind("misread-number", _MISREAD_TELL, lambda spot: iter(()))
 _LOGIT_TELL = "Compare the exponents with the scores that you wrote before."
 _COPY_TELL = "Compute each row separately; two queries rarely have the same numbers."
+_STEP_TELL = "Write numbers under the name of the step that they belong to."
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,6 +281,26 @@ def _trials(entries: Entries, letter: str, places: Sequence[Place]) -> Iterator[
         for k in tried if first < 0 else tried[tried <= first]:
             guess = readings.listed[k].guess
             yield _Trial(guess.kind.name, guess.kind.tell, guess.said, k == first)
+    if len(places) == len(entries.roots[letter]):
+        yield from _other_step(entries, letter)
+
+
+def _other_step(entries: Entries, letter: str) -> Iterator[_Trial]:
+    """The numbers of another step, in all that is claimed of this one.
+
+    Not of one that it is made of: that is a step left out, which has a name of its own.
+    """
+    candidates, evaluation = entries.candidates[letter], entries.evaluation
+    claimed = [tuple(map(int, place)) for place in np.argwhere(candidates.claimed)]
+    steps = [item for name in evaluation if isinstance(item := evaluation[name].step, Step)]
+    before = leading_to(steps, {letter})
+    for other in (step for step in steps if step.letter not in before):
+        value = entries.true.computed(other.letter)  # what follows from these numbers is like them
+        fits = value.shape == candidates.shape and all(
+            candidates.matches(place, float(value[place])) for place in claimed
+        )
+        said = partial("{} holds the numbers of {}".format, entries.name(letter), other.name)
+        yield _Trial("other-step", _STEP_TELL, said, fits)
 
 
 def _exchanged(

@@ -61,7 +61,7 @@ class Explanation:
     @property
     def tell(self) -> str:
         """What to tell who did it."""
-        return " ".join(each.tell for each in self.misconceptions)
+        return " ".join(dict.fromkeys(each.tell for each in self.misconceptions))
 
     @property
     def done(self) -> str:

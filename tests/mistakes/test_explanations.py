@@ -552,6 +552,16 @@ def test_exchanged_and_copied_numbers() -> None:
     assert told(found) == ["rows 1 and 2 of output are exchanged"]
 
 
+def test_the_numbers_of_another_step() -> None:
+    claims = claimed({})
+    claims["scores"] = claims.pop("scaled")
+    found = check(given_usual(), claims, {}, explain=True)
+    assert told(found) == ["scores holds the numbers of scaled"]
+    assert found.explanations[0].whole
+    claims["scores"][0][0] = "0.123"  # which is no step's
+    assert "other-step" not in names(check(given_usual(), claims, {}, explain=True))
+
+
 def test_a_number_that_was_misread() -> None:
     misread = V.copy()
     misread[1, 2] = -4
