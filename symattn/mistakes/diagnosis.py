@@ -1,8 +1,8 @@
 """Diagnosis: which slips explain the mistaken entries of a sheet, and with what evidence.
 
 Several entries of a step first: two exchanged, the same slip in all of them, an operand that was
-misread, one logit that differs, a row copied, another step's numbers; then entry by entry. A slip that would change an
-entry that is right is out.
+misread, one logit that differs, a row copied, another step's numbers; then entry by entry. A slip
+that would change an entry that is right is out.
 """
 
 from __future__ import annotations
