@@ -2,8 +2,9 @@
 
 A comment that begins with ``<!-- worksheet`` holds one that readers do not see.
 A comment ``<!-- claim -->`` says that the formulas, or the lines, of the paragraph behind it are
-claims. A role inside other code (a fence, a longer run of backticks) or a comment is an example of
-one, and is left alone; where blocks begin and end is markdown-it's business.
+claims, ``<!-- claim weights -->`` that the numbers of a table are. A role inside other code (a
+fence, a longer run of backticks) or a comment is an example of one, and is left alone; where blocks
+begin and end is markdown-it's business.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from symattn.pages.syntax import (
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-_OURS = re.compile(r"\{claim\}|symattn|\{attention\}|<!--\s*(?:claim\s*-->|worksheet\b)")
+_OURS = re.compile(r"\{claim\}|symattn|\{attention\}|<!--\s*(?:claim\b|worksheet\b)")
+_MARK = re.compile(r"\s*claim(?:\s+(?P<key>[^\W\d]\w*(?:\[[^\[\]]*\])*))?\s*\Z")
 _UNSEEN = re.compile(r"<!--[ \t]*worksheet[ \t]*\n(?P<sheet>.*?)-->", re.S)
 _INFO = re.compile(
     r"(?:\{symattn\}|(?P<shared>\{attention\})|(?:toml\s+)?symattn\b)\s*(?P<file>\S+\.toml)?"
@@ -153,12 +155,12 @@ def _roles(text: str, start: int, end: int) -> Iterator[Found]:
         place = sign.end()
         if sign[0] == "<!--":
             close = text.find("-->", place, end)
-            marks = close >= 0 and text[place:close].strip() == "claim"
+            marks = _MARK.match(text[place:close]) if close >= 0 else None
             place = end if close < 0 else close + 3
-            if marks:
+            if marks is not None:
                 first = after_space(text, place, end)
                 last = _first_from(gaps, first, end)
-                yield from marked_lines(text, min(first, last), last)
+                yield from marked_lines(text, min(first, last), last, marks["key"] or "")
                 place = last
         elif sign[0][0] == "`":
             alike = runs.get(len(sign[0]), [])

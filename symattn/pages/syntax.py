@@ -50,6 +50,33 @@ _FORMULA = re.compile(
     r"\*?)\}(?P<env>.{1,2000}?)\\end\{(?P=name)\}",
     re.DOTALL,
 )
+#: A matrix of LaTeX, with the brackets around it; an array without these has lines of its own.
+_MATRIX = re.compile(
+    r"\\begin\{(?P<kind>[pbBvV]?(?:small)?matrix)\*?\}(?:\[[lcr]\])?(?P<cells>(?:(?!\\begin).)*?)\\end\{(?P=kind)\*?\}"
+    r"|\\left\s*[\[(]\s*\\begin\{array\}\{[^{}]*\}(?P<listed>(?:(?!\\begin).)*?)\\end\{array\}\s*\\right\s*[\])]",
+    re.DOTALL,
+)
+#: What says what a matrix is, formulas in letters in between: ``S = Q K^\\top =``.
+_IS_MATRIX = re.compile(
+    r"\s*(?:\\(?:mathbf|mathrm|mathit|mathsf|boldsymbol|bm|text|operatorname)\s*\{)?(?P<key>[^\W\d]\w*(?:\[[^\[\]]*\])*)"
+    rf"\}}?\s*&?\s*(?:=|≈|\\approx(?![A-Za-z]))(?P<between>.*?)(?P<matrix>{_MATRIX.pattern})\s*\Z",
+    re.DOTALL,
+)
+#: What may stand for a matrix while the rest of a formula is cut, and what follows one of several.
+_FILLER = "□"
+_NEXT = re.compile(
+    rf"(?<={_FILLER})\s*(?:[,;]|\\q?quad(?![A-Za-z])|\\[,;:])(?:\s|[,;]|\\q?quad(?![A-Za-z]))*"
+)
+#: A table of Markdown: a line of headings, a line of dashes, lines of cells.
+_TABLE = re.compile(
+    r"^[ \t>]*(?P<head>[^\n|]*\|[^\n]*)\n"
+    r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*\n(?P<cells>.*)",
+    re.MULTILINE | re.DOTALL,
+)
+#: What names a row or a token, and is no number: it begins with a letter.
+_LABEL = re.compile(r"[`_\"']*(?!inf\b)[^\W\d]")
+#: What stands around the number in a cell.
+_AROUND = " \t\r\n*$"
 _INNER = re.compile(r"\\(?:begin|end)\{[a-z]+\*?\}(?:\{[a-z|]*\})?|\\(?:label|tag)\{[^{}]*\}")
 _ROWS = re.compile(r"\\\\(?:\[[^\[\]]*\])?")
 _SPACE = re.compile(r"\s*+")
@@ -150,12 +177,28 @@ def anchor(inside: str, start: int) -> Anchor:
 
     Raises `ReadError` for a text that is no claim.
     """
+    if (matrix := _IS_MATRIX.match(inside)) is not None:
+        return _of_matrix(matrix, start)
     match = _CLAIM.match(inside)
     if match is None and is_calculation(inside) and not _OPEN.match(inside):
         return claim_of("", inside, start)
     if match is None:
-        raise ReadError(f"{inside[:40]!r} is not a claim; write e.g. weights[1,2] = 0.47")
+        write = "e.g. weights[1,2] = 0.47"
+        if _MATRIX.search(inside):
+            write = "the step's name before the matrix, as in S = Q K^T = …"
+        raise ReadError(f"{inside[:40]!r} is not a claim; write {write}")
     return claim_of(match[1], match[2], start + match.start(2))
+
+
+def _of_matrix(match: re.Match[str], start: int) -> Anchor:
+    """The claim of a matrix. Raises `ReadError` where something is done to it."""
+    inside, between = match[0].strip(), _filled(match["between"]).strip()
+    if _FILLER in between or (between and not between.endswith(("=", "≈", "\\approx"))):
+        raise ReadError(
+            f"{inside[:40]!r}: numbers before a matrix are not read; write the matrix that it "
+            "comes to after a sign of equality"
+        )
+    return claim_of(match["key"], match["matrix"], start + match.start("matrix"))
 
 
 def claimed(inside: str, start: int) -> Anchor | Flaw:
@@ -167,11 +210,11 @@ def claimed(inside: str, start: int) -> Anchor | Flaw:
 
 
 def claim_of(key: str, text: str, start: int) -> Anchor:
-    """The claim of a number, of a worked line or of a list of these, that stands at `start`.
+    """The claim at `start`: a number, a worked line, a list of these, a matrix or a table.
 
     Raises `ReadError` for brackets that do not match.
     """
-    if text.startswith("["):
+    if text.startswith("[") or _MATRIX.fullmatch(text) or _TABLE.match(text):
         parts = tuple((part, start + at) for part, at in _nested(text)[1])
         return Anchor(one_line(key), text, start, parts=parts)
     if not is_line(text):
@@ -181,8 +224,17 @@ def claim_of(key: str, text: str, start: int) -> Anchor:
 
 
 def _nested(text: str) -> tuple[object, list[tuple[str, int]]]:
-    """A list in brackets, of texts and lists, and its texts with where each begins."""
+    """A list in brackets, of texts and lists, a matrix or a table; its texts with their places."""
     parts: list[tuple[str, int]] = []
+    if (matrix := _MATRIX.fullmatch(text)) is not None:
+        cells = "listed" if matrix["cells"] is None else "cells"
+        rows = [*_matrix_rows(text, *matrix.span(cells))]
+    elif (table := _TABLE.match(text)) is not None:
+        rows = _table_rows(table)
+    else:
+        rows = []
+    if rows:
+        return [[number for number, _ in row] for row in rows], [one for row in rows for one in row]
 
     def noted(match: re.Match[str]) -> str:
         if match["last"]:
@@ -201,20 +253,69 @@ def _nested(text: str) -> tuple[object, list[tuple[str, int]]]:
         raise ReadError(f"{text[:40]!r}: {message}") from None
 
 
+def _cells(text: str, start: int, end: int, sign: str) -> list[tuple[str, int]]:
+    """The numbers of a row with a sign between its cells, and where each begins."""
+    cells, at = [], start
+    for cell in text[start:end].split(sign):
+        number = cell.strip(_AROUND)
+        cells.append((number, at + len(cell) - len(cell.lstrip(_AROUND)) if number else at))
+        at += len(cell) + len(sign)
+    return cells
+
+
+def _matrix_rows(text: str, start: int, end: int) -> Iterator[list[tuple[str, int]]]:
+    """The rows of a matrix of LaTeX."""
+    ends = [*_ROWS.finditer(text, start, end)]
+    starts = [start, *(match.end() for match in ends)]
+    for begin, stop in zip(starts, [*(match.start() for match in ends), end], strict=True):
+        if text[begin:stop].strip():
+            yield _cells(text, begin, stop, "&")
+
+
+def _table_rows(table: re.Match[str]) -> list[list[tuple[str, int]]]:
+    """The rows of a table of Markdown, without what names a row."""
+    lines, at = [(table.start("head"), table["head"])], table.start("cells")
+    for line in table["cells"].splitlines(keepends=True):
+        lines.append((at, line))
+        at += len(line)
+    rows = []
+    for begin, line in lines:
+        bare = line.rstrip().removesuffix("|")
+        lead = len(bare) - len(bare.lstrip(" \t>").removeprefix("|"))
+        rows.append(_cells(table.string, begin + lead, begin + len(bare), "|"))
+    head, *body = rows
+    named = not head[0][0] or any(_LABEL.match(row[0][0]) for row in body)
+    return [row[1:] if named else row for row in body]
+
+
+def _filled(text: str) -> str:
+    """A text with as long a filler for each matrix in it, which has rows of its own."""
+    return _MATRIX.sub(lambda match: _FILLER * len(match[0]), text)
+
+
 def after_space(text: str, start: int, end: int) -> int:
     """The first place from `start` on that is no space."""
     match = _SPACE.match(text, start, end)
     return match.end() if match else start
 
 
-def marked_lines(text: str, start: int, end: int) -> Iterator[Anchor | Flaw]:
+def marked_lines(text: str, start: int, end: int, key: str = "") -> Iterator[Anchor | Flaw]:
     """The claims in a paragraph that a comment ``claim`` marks: its formulas, or else its lines.
 
-    A flaw where there are none, and where there is too much.
+    With a `key`, the numbers of its table. A flaw where there are none, or too much.
     """
     if end - start > LIMITS.paragraph:
         message = f"{end - start} characters after the comment claim are too many"
         yield Flaw(f"{message}; {LIMITS.paragraph} at most, up to a blank line", start)
+        return
+    line = text.rfind("\n", 0, start) + 1
+    table = _TABLE.search(text, start if text[line:start].strip() else line, end)
+    if key and table is not None:
+        yield replace(claim_of(key, table[0].rstrip(), table.start()), inline=False)
+        return
+    if key or table is not None:
+        what = f"no table follows the comment claim {key}" if key else "a table needs a step's name"
+        yield Flaw(f"{what}; write e.g. <!-- claim weights --> before a table of them", start)
         return
     found = False
     for begin, stop in _formulas(text, start, end):
@@ -251,16 +352,17 @@ def _formulas(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The rows of a formula; one that begins with a sign of equality goes on with the last."""
-    cuts = [start, *(m.end() for m in _ROWS.finditer(text, start, end)), end]
+    formula = _filled(text[start:end])
+    ends = sorted(m.end() for cut in (_ROWS, _NEXT) for m in cut.finditer(formula))
     rows: list[tuple[int, int]] = []
-    for piece in pairwise(cuts):
-        begin, stop = _inside(text, *piece)
-        row = text[begin:stop].strip(" \t\r\n&")
+    for piece in pairwise([0, *ends, len(formula)]):
+        begin, stop = _inside(formula, *piece)
+        row = formula[begin:stop].strip(" \t\r\n&")
         if rows and row.startswith(("=", "≈", "\\approx")):
             rows[-1] = rows[-1][0], stop
         elif row:
             rows.append((begin, stop))
-    yield from rows
+    yield from ((start + begin, start + stop) for begin, stop in rows)
 
 
 def _inside(text: str, begin: int, stop: int) -> tuple[int, int]:
@@ -271,7 +373,8 @@ def _inside(text: str, begin: int, stop: int) -> tuple[int, int]:
         else:
             stop = match.start()
             break
-    return begin, begin + len(text[begin:stop].rstrip().removesuffix("\\\\").rstrip())
+    row = _NEXT.sub("", text[begin:stop]).rstrip().removesuffix("\\\\")
+    return begin, begin + len(row.rstrip())
 
 
 def one_line(key: str) -> str:

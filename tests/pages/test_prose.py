@@ -21,6 +21,12 @@ RST = ".. symattn::\n\n   " + SHEET.replace("\n", "\n   ").rstrip() + "\n\n"
 TEX = f"\\begin{{symattn}}\n{SHEET}\\end{{symattn}}\n"
 
 
+#: The weights and the output as matrices of LaTeX.
+MATRIX = "\\begin{bmatrix} 0.21 & 0.21 & 0.58 \\end{bmatrix}"
+OUTPUT = "\\begin{pmatrix} 2.36 \\\\[2pt] \\end{pmatrix}"
+ROW = ["0.21", "0.21", "0.58"]
+
+
 def page(text: str, suffix: str) -> CheckedFile:
     checked = check_text(text, f"page{suffix}")
     assert checked is not None
@@ -60,6 +66,38 @@ MARKDOWN = {
     "in a comment": ("<!-- {claim}`weights[1,1] = 0.99` -->", []),
     "in a long comment": ("<!--\n\n{claim}`weights[1,1] = 0.99`\n\n-->", []),
     "escaped": ("{claim}\\`weights[1,1] = 0.99\\`", []),
+    "a matrix": (f"<!-- claim -->\n$$A = {MATRIX}$$", ROW),
+    "a matrix in words": (f"<!-- claim -->\nSo $\\mathbf{{A}} \\approx {MATRIX}$, as it is.", ROW),
+    "a matrix behind its formula": (
+        f"<!-- claim -->\n$$A = \\mathrm{{softmax}}\\left(\\frac{{S}}{{2}}\\right) = {MATRIX}.$$",
+        ROW,
+    ),
+    "two matrices": (
+        f"<!-- claim -->\n$$A = {MATRIX}, \\quad O \\approx {OUTPUT}$$",
+        [*ROW, "2.36"],
+    ),
+    "matrices in lines": (
+        f"<!-- claim -->\n$$\\begin{{aligned}}\nA &= {MATRIX} \\\\\nO &= {OUTPUT}\n"
+        "\\end{aligned}$$",
+        [*ROW, "2.36"],
+    ),
+    "an array": (
+        "<!-- claim -->\n$A = \\left[\\begin{array}{ccc}0.21 & ? & 0.58\\\\\\end{array}\\right]$",
+        ["0.21", "0.58"],
+    ),
+    "a table": (
+        "<!-- claim weights -->\n| a | b | c |\n|---|:-:|---|\n| 0.21 | **0.21** | $0.58$ |",
+        ROW,
+    ),
+    "a table of rows with names": (
+        "<!-- claim A -->\n> | | a | b | c |\n> |-|-|-|-|\n> | 1 | 0.21 | 0.21 | 0.58 |",
+        ROW,
+    ),
+    "a table without bars around": (
+        "<!-- claim weights[1,:] -->\n a | b | c\n---|---|---\n0.21 | ? | 0.58",
+        ["0.21", "0.58"],
+    ),
+    "a comment about a claim": ("<!-- claim that this is a table -->\n| a |\n|---|\n| 0.3 |", []),
 }
 REST = {
     "role": (":claim:`weights[1,1] = 0.21`", ["0.21"]),
@@ -103,6 +141,7 @@ REST = {
         ".. wheighs:: a\n   :b: c\n\n   :claim:`weights[1,1] = 0.21`",
         ["0.21"],
     ),
+    "a matrix": (f".. claim\n\nHere :math:`A = {MATRIX}` holds.", ROW),
     "escaped": (":claim:\\`weights[1,1] = 0.99\\`", []),
     "in words": ("a:claim:`weights[1,1] = 0.99`", []),
     "in a formula": (".. math::\n\n   :claim:`weights[1,1] = 0.99`", []),
@@ -132,6 +171,11 @@ LATEX = {
     "its own definition": (r"\newcommand{\claim}[2]{#2}\claim{weights[1,1]}{0.21}", ["0.21"]),
     "after verb": (r"\verb|%| \claim{weights[1,1]}{0.21}", ["0.21"]),
     "in a comment after a line end": ("a \\\\% \\claim{weights[1,1]}{0.99}", []),
+    "a matrix": (f"% claim\n\\[A = {MATRIX}\\]", ROW),
+    "matrices in lines": (
+        f"% claim\n\\begin{{align}}\nA &= {MATRIX} \\\\\nO &= {OUTPUT}\n\\end{{align}}",
+        [*ROW, "2.36"],
+    ),
     "in verb": (r"\verb|\claim{weights[1,1]}{0.99}|", []),
     "in verbatim": ("\\begin{verbatim}\n\\claim{weights[1,1]}{0.99}\n\\end{verbatim}", []),
     "in a listing": ("\\begin{lstlisting}\n\\claim{weights[1,1]}{0.99}\n\\end{lstlisting}", []),
@@ -258,6 +302,36 @@ REFUSED = {
         FENCE + "\n{claim}`weights[1,9] = 1`",
         ".md",
         "page.md:9:24: weights[1,9]: no column 9: columns are 1 to 3",
+    ),
+    "a factor before a matrix": (
+        FENCE + f"\n<!-- claim -->\n$A = \\frac12 {MATRIX}$",
+        ".md",
+        "numbers before a matrix are not read; write the matrix that it comes to",
+    ),
+    "a product of matrices": (
+        FENCE + f"\n<!-- claim -->\n$O = {MATRIX} {OUTPUT} = {OUTPUT}$",
+        ".md",
+        "numbers before a matrix are not read",
+    ),
+    "a matrix of no step": (
+        FENCE + f"\n<!-- claim -->\n$Q K^T = {MATRIX}$",
+        ".md",
+        "is not a claim; write the step's name before the matrix, as in S = Q K^T = …",
+    ),
+    "a matrix of another shape": (
+        FENCE + f"\n<!-- claim -->\n$A = {OUTPUT}$",
+        ".md",
+        "A: 1 number where 3 are expected (A is 1 × 3)",
+    ),
+    "a table without a name": (
+        FENCE + "\n<!-- claim -->\n| a |\n|---|\n| 1 |",
+        ".md",
+        "page.md:10:1: a table needs a step's name; write e.g. <!-- claim weights -->",
+    ),
+    "no table": (
+        FENCE + "\n<!-- claim weights -->\nnothing",
+        ".md",
+        "page.md:10:1: no table follows the comment claim weights",
     ),
     "a row": (FENCE + "\n{claim}`weights[1,:] = 1`", ".md", "page.md:9:24: weights[1,:]: "),
     "a blank": (FENCE + "\n{claim}`weights[1,1] = ?`", ".md", "claims no number"),
