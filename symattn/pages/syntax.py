@@ -56,9 +56,11 @@ _MATRIX = re.compile(
     r"|\\left\s*[\[(]\s*\\begin\{array\}\{[^{}]*\}(?P<listed>(?:(?!\\begin).)*?)\\end\{array\}\s*\\right\s*[\])]",
     re.DOTALL,
 )
+#: What sets letters or numbers in another way.
+_SET = r"\\(?:mathbf|mathrm|mathit|mathsf|boldsymbol|bm|text|textbf|operatorname|boxed|underline)"
 #: What says what a matrix is, formulas in letters in between: ``S = Q K^\\top =``.
 _IS_MATRIX = re.compile(
-    r"\s*(?:\\(?:mathbf|mathrm|mathit|mathsf|boldsymbol|bm|text|operatorname)\s*\{)?(?P<key>[^\W\d]\w*(?:\[[^\[\]]*\])*)"
+    rf"\s*(?:{_SET}\s*\{{)?(?P<key>[^\W\d]\w*(?:\[[^\[\]]*\])*)"
     rf"\}}?\s*&?\s*(?:=|≈|\\approx(?![A-Za-z]))(?P<between>.*?)(?P<matrix>{_MATRIX.pattern})\s*\Z",
     re.DOTALL,
 )
@@ -75,10 +77,11 @@ _TABLE = re.compile(
 )
 #: What names a row or a token, and is no number: it begins with a letter.
 _LABEL = re.compile(r"[`_\"']*(?!inf\b)[^\W\d]")
-#: What stands around the number in a cell.
+#: What stands around the number in a cell, and what sets it in other letters.
 _AROUND = " \t\r\n*$"
+_EMPHASISED = re.compile(rf"{_SET}\s*\{{(?P<number>[^{{}}]*)\}}")
 _INNER = re.compile(r"\\(?:begin|end)\{[a-z]+\*?\}(?:\{[a-z|]*\})?|\\(?:label|tag)\{[^{}]*\}")
-_ROWS = re.compile(r"\\\\(?:\[[^\[\]]*\])?")
+_ROWS = re.compile(r"\\\\(?:\[[^\[\]]*\])?(?:\s*\\hline(?![A-Za-z]))*")
 _SPACE = re.compile(r"\s*+")
 _ITEM = re.compile(r"\s*(?:[-*+>|]\s+|[0-9]+[.)]\s+)*")
 
@@ -258,7 +261,10 @@ def _cells(text: str, start: int, end: int, sign: str) -> list[tuple[str, int]]:
     cells, at = [], start
     for cell in text[start:end].split(sign):
         number = cell.strip(_AROUND)
-        cells.append((number, at + len(cell) - len(cell.lstrip(_AROUND)) if number else at))
+        begin = at + len(cell) - len(cell.lstrip(_AROUND)) if number else at
+        if emphasised := _EMPHASISED.fullmatch(number):
+            number, begin = emphasised["number"], begin + emphasised.start("number")
+        cells.append((number, begin))
         at += len(cell) + len(sign)
     return cells
 
