@@ -12,8 +12,9 @@ from symattn.arguments import instance, whole, words, wrong
 from symattn.arithmetic.arrays import Arrays
 from symattn.arithmetic.base import Array
 from symattn.arithmetic.reading import MAX_ENTRIES
-from symattn.errors import NoSuchName, ShapeError, nearest, quote
+from symattn.errors import NoSuchName, ShapeError, located, nearest, quote
 from symattn.evaluate.given import Given, read_given, sizes_of
+from symattn.nodes.heads import heads_in
 from symattn.step import MOST_OF_A_SIZE, Input, Item, Step, listed_sizes
 
 #: An index into a step's value: (…, row, column), counted from 0.
@@ -230,9 +231,17 @@ class Matrices:
             )
 
     def _check_steps(self) -> None:
-        """Refuse sizes that no node of a step can have: its arguments are checked again at them."""
+        """Refuse sizes that no node of a step can have: its arguments are checked again at them.
+
+        So where one of its heads is none at these sizes.
+        """
         for step in self.steps:
-            step.expr.subs(self.sizes)
+            with located(step.name):
+                for one in heads_in(step.expr.subs(self.sizes)):
+                    item = self.item(one.name)
+                    count = item.heads(self.sizes)
+                    if item.count is not None and one.head.is_Integer and one.head >= count > 0:
+                        raise ShapeError(f"there is no {item.name}[{one.head + 1}]; it has {count}")
 
     def _check_labels(self) -> None:
         """Refuse more or fewer names than there are rows or columns."""

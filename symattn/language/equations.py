@@ -480,7 +480,7 @@ class _Steps:
         """The step that an equation makes, and the inputs that it uses first."""
         left, count = equation.left, None
         _check_masks(equation.tree, self.maker.masks)
-        if left.head and not left.by_rows:
+        if left.head:
             count = self.sizes.size(self.sizes.count(left.name))
         expr = self._made(equation, count)
         self._inputs(equation.tree, expr)

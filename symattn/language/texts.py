@@ -43,6 +43,8 @@ _SHAPE = re.compile(
     rf"\s*(?P<name>{_NAME}(?:_\{{[A-Za-z0-9,]+\}})?)(?:\[\s*(?P<one>{_LETTER})\s*\])?\s*:"
     r"(?P<shape>[^=]*)\Z"
 )
+#: A shape in brackets, (n × d).
+_BRACKETED = re.compile(r"\(((?:[^()]|\([^()]*\))*)\)")
 
 
 @dataclass(frozen=True)
@@ -292,6 +294,12 @@ def _left(text: str, place: Place) -> Left:
         raise wrong(place, f"{quote(name)} has a meaning of its own here; choose another letter")
     if len({*indices, head}) != len(indices) + 1 or len(set(arguments)) != len(arguments):
         raise wrong(place, f"{quote(text.strip())}: an index stands there twice")
+    if head and ":" in indices:
+        raise wrong(
+            place,
+            f"{quote(text.strip())}: the matrix of each {head} is made as a whole, "
+            f"{name}[{head}] = …, or by its entries, {name}[{head}][i,j] = …",
+        )
     return Left(name, word, head, indices, arguments)
 
 
@@ -311,7 +319,8 @@ def _shape(found: re.Match[str], place: Place) -> Shape:
     said = found["shape"].strip()
     if said in ("number", "scalar"):
         return Shape(name, greek(found["one"] or ""), (), place)
-    sizes = [one.strip() for one in re.split(r"[×,]|\bx\b", said.strip("()"))]
+    inside = _BRACKETED.fullmatch(said)
+    sizes = [one.strip() for one in re.split(r"[×,]|\bx\b", inside[1] if inside else said)]
     if len(sizes) != 2 or not all(sizes):
         raise wrong(place, f"{quote(said)} is no shape; write {name} : n × d_k, or {name} : number")
     return Shape(name, greek(found["one"] or ""), tuple(sizes), place)

@@ -25,7 +25,7 @@ from symattn.isolation import Limits, Run
 from symattn.lifting.certificate import function_data, of_programs
 from symattn.lifting.fields import decided
 from symattn.lifting.held import OfPrograms, parts
-from symattn.lifting.lift import asked_of, lift, running, shapes_of, square_of
+from symattn.lifting.lift import asked_of, lift_in, running, shapes_of, square_of
 from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.numerals import TRIAL, sizes_in
 from symattn.lifting.precise import Program, apart, is_steady, numbers_of
@@ -126,7 +126,7 @@ def prove_programs(
     modules = (taped.__module__,)
     first, second = (running(each, limits, modules) for each in (one, other))
     with first as here_one, second as here_other:
-        programs = _loaded(here_one, one, limits), _loaded(here_other, other, limits)
+        programs = _loaded(here_one, one), _loaded(here_other, other)
         pair = _paired(programs, shapes or {}, sizes or {}, mapped or {})
         name = other if isinstance(other, str) else pair.other.function.name
         common = Proven("undecided", pair.one.function.name, f"the same function as {name}", {})
@@ -298,10 +298,10 @@ def _both(pair: _Pair) -> tuple[_Program, _Program]:
 # ---- how they are called ---------------------------------------------------------------------
 
 
-def _loaded(run: Run, target: Target, limits: Limits) -> _Program:
+def _loaded(run: Run, target: Target) -> _Program:
     """A function that is called where it runs."""
     function = there(run, target) if isinstance(target, str) else here(target)
-    return _Program(run, target, function, limits, {})
+    return _Program(run, target, function, {})
 
 
 def _paired(
@@ -523,7 +523,7 @@ def _for_all(pair: _Pair, numbers: Mapping[str, Array]) -> tuple[Equality | None
     for program in _both(pair):
         shapes = {name: pair.shapes[letter] for name, letter in program.letters.items()}
         try:
-            found = lift(program.target, shapes, letters=program.letters, **vars(program.limits))
+            found = lift_in(program.run, program.target, shapes, program.letters)
         except SymattnError as error:
             return None, UNREAD.format(error)
         lifted.append(found)

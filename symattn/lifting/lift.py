@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
 from symattn.language.texts import Wrong
 from symattn.lifting.limits import DERIVED, LIMITS
-from symattn.lifting.numerals import FEW, LOWEST, TRIAL, sizes_in
+from symattn.lifting.numerals import AGAIN, FEW, LOWEST, TRIAL, sizes_in
 from symattn.lifting.recorded import HEADS, laid
 from symattn.lifting.recording import (
     Asked,
@@ -123,9 +123,19 @@ def lift(
     e_1     e_1 = exp(scores)
     output  output = (e_1 / rowsum(e_1)) V
     """
-    said = {name: (*sizes,) for name, sizes in (shapes or {}).items()}
     with running(target, Limits(seconds, memory)) as run:
-        found = _lifted(run, target, said, letters or {})
+        return lift_in(run, target, shapes or {}, letters or {})
+
+
+def lift_in(
+    run: Run, target: Target, shapes: Mapping[str, Sequence[str]], letters: Mapping[str, str]
+) -> Lifted:
+    """The equations of a function, as `lift`, where it runs already."""
+    said = {name: (*sizes,) for name, sizes in shapes.items()}
+    try:
+        found = _lifted(run, target, said, letters)
+    except Ended as ended:
+        raise SymattnError(ended.failure.line) from None
     return found if isinstance(target, str) else replace(found, function=target)
 
 
@@ -174,7 +184,7 @@ def _lifted(
     taken = [int(one) for one in listed if one.isdigit()]
     first, other, few = (
         Asked(target, shapes, _unlike(names, trial, taken), letters, numbers=numbers, batch=batch)
-        for trial in (TRIAL, TRIAL[::-1], FEW)
+        for trial in (TRIAL, AGAIN, FEW)
     )
     refused: list[Exception] = []
     for library in json.loads(asked_of(run, libraries, target, name)):
@@ -231,9 +241,24 @@ def square_of(shapes: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]
 
 
 def _held(run: Run, name: str, first: Asked) -> Lifted:
-    """What a function computes of a library's arrays, held against its own numbers."""
+    """What a function computes of a library's arrays, held against its own numbers.
+
+    Scores of keys that a row does not have are −∞ first, for a softmax, and 0 where that is wrong.
+    """
     found = json.loads(asked_of(run, recorded, first, name))
     text = "\n".join(found["lines"])
+    try:
+        return _held_as(run, name, first, found, text)
+    except SymattnError:
+        if not (first.hides and "-inf" in text):
+            raise
+        with suppress(SymattnError):
+            return _held(run, name, replace(first, hides=False))
+        raise
+
+
+def _held_as(run: Run, name: str, first: Asked, found: Mapping[str, Any], text: str) -> Lifted:
+    """These equations, if they give the function's own numbers. Raises `SymattnError`."""
     try:
         made = Equations(text).whole
     except Wrong as error:  # whose place is one in these equations, which nobody has written

@@ -44,6 +44,9 @@ _SO_FAR, _KEYS = "\2", "\3"
 _FACTOR = re.compile(rf"((?<=[\w)\]] )\w+){_SO_FAR}")
 #: Those rows over a number, turned.
 _SCALED = re.compile(rf"\((\w+){_SO_FAR}( / [^{_SO_FAR}]*?)\)\^T")
+#: Scores: a row times those rows, turned, and what they are divided by.
+_SCORES = re.compile(rf"(\w+\[t\] \w+){_SO_FAR}\^T((?: / \w+(?:\(\w+\))?)?)")
+_TWICE = re.compile(r"\((\([^()]*\))\)")
 #: What is made of row j, or is entry j, and what that is of all j in turn: a row. A sign stands
 #: behind the matrix of which these are the rows.
 _OF_ALL = (
@@ -89,6 +92,7 @@ class Recording(Protocol):
     growing: dict[str, Spans]
     whole: dict[str, int]
     named: list[Any]
+    hides: bool
 
     def letter(self, name: str) -> str:
         """A letter for a variable."""
@@ -119,7 +123,7 @@ def of_rows(run: Recording, parts: Sequence[Said], numbers: Any, name: str) -> S
     if known in run.families.values():
         return Said(known, axes=axes)
     letter = run.letter(name)
-    run.lines.append(f"{letter}[t,:] = {text}")
+    run.lines.append(f"{letter}{_BY_ROWS}{text}")
     run.numbers[letter] = np.asarray(numbers).reshape(len(parts), -1).tolist()
     return Said(letter, axes=axes)
 
@@ -246,8 +250,13 @@ def _expanded(run: Recording, text: str) -> str:
         terms.append(formulas[letter])
         return f"({' + '.join(reversed(terms))})"
 
-    whole = re.sub(r"\b[^\W\d]\w*", summed, text)
-    return whole[1:-1] if whole.startswith("(") and _end(whole, 1) == len(whole) - 1 else whole
+    return _bare(re.sub(r"\b[^\W\d]\w*", summed, text))
+
+
+def _bare(text: str) -> str:
+    """A formula without brackets around all of it."""
+    is_within = text.startswith("(") and _end(text, 1) == len(text) - 1
+    return _bare(text[1:-1]) if is_within else text
 
 
 def _folded(run: Recording, text: str) -> str:
@@ -319,9 +328,11 @@ def _growing(run: Recording, texts: Sequence[str]) -> tuple[str, Spans] | None:
     allowed = [(start <= j) & (j < end) for start, end in spans]
     text = _SCALED.sub(rf"\1{_SO_FAR}^T\2", text)
     ends = {_end(text, found.start()) for found in re.finditer(rf"{_SO_FAR}\^T", text)}
-    for end in sorted(ends, reverse=True):
-        hidden = run.constant(np.where(allowed, 0.0, -np.inf)).text
-        text = f"{text[:end]} + {hidden}[t]{text[end:]}"
+    mask = run.constant(np.where(allowed, *((0.0, -np.inf) if run.hides else (1.0, 0.0)))).text
+    for end in sorted(ends, reverse=True) if run.hides else ():
+        text = f"{text[:end]} + {mask}[t]{text[end:]}"
+    scores = rf"(\1^T\2 ∘ {mask}[t])"
+    text = text if run.hides else _bare(_TWICE.sub(r"\1", _SCORES.sub(scores, text)))
     text = _FACTOR.sub(r"\1", text)
     return None if _SO_FAR in text else (text, spans)
 
@@ -406,14 +417,36 @@ def _of_each(
         counted = [*map(int, column)] == [*range(first + apart, len(column) + first + apart)]
         said = f"{index} {'+' if apart > 0 else '-'} {abs(apart)}" if apart else index
         return said if counted else None
+    if index not in ("j", "t") and (letter := _by_rows_of_each(run, column, index)):
+        return f"{letter}[{index}]"
     if index != "j" and all(one in run.made for one in column):  # no loop is over the columns
         turned = "^T" if _along(run.made[column[0]]) == ("i",) else ""
         if first > 1:  # those of the first and of the last text belong to them
             named = _of_variable(run, column[0])
-            column = named if named[first - 1 : -1] == column else column
+            start, end = named.index(column[0]), named.index(column[0]) + len(column)
+            is_all = named[start:end] == column and first <= start + 1 and end < len(named)
+            column = named[start + 1 - first : end + 1] if is_all else column
         letter = _family_of(run, column, index)
         return letter and f"{letter}[{index}]{turned}"
     return None
+
+
+def _by_rows_of_each(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
+    """The letter of matrices that loops inside a loop have made by rows; None of others."""
+    lines = [line.partition(_BY_ROWS) for line in run.lines]
+    rows = {left: text for left, _, text in lines if text}
+    if letters not in run.families:
+        known = all(letter in rows for letter in letters)
+        text = _alike(run, [rows[letter] for letter in letters], index) if known else None
+        whole = text and _ROW.sub("", text)  # is held against the numbers, as all is
+        if not whole or "t" in _TOKEN.findall(whole):
+            return None
+        run.letters.difference_update(letters)
+        own = run.families[letters] = run.letter(letters[0])
+        run.lines[:] = [x for x in run.lines if x.partition(_BY_ROWS)[0] not in letters]
+        run.lines.append(f"{own}[{index}] = {whole}")
+        run.numbers[own] = [run.numbers.pop(letter) for letter in letters]
+    return run.families[letters]
 
 
 def _of_variable(run: Recording, letter: str) -> tuple[str, ...]:
@@ -487,6 +520,9 @@ def _along(one: Made) -> tuple[str, ...]:
     """Along what the axes of an array run that have more than one number."""
     return tuple(axis for axis in one.formula.axes if axis)
 
+
+#: Stands behind the letter of a matrix that is made by rows; and of one of which row t is used.
+_BY_ROWS, _ROW = "[t,:] = ", re.compile(r"\[t(?:, :)?\]")
 
 #: Scores to which a mask is added, and nothing is done with that.
 _IS_HIDDEN = re.compile(r" \+ \w+\[t\]\Z")

@@ -17,10 +17,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-#: Sizes that a program is run at first, primes, none next to another; and smaller ones, for a
-#: program that does too much at those.
-TRIAL, FEW = (
+#: Sizes that a program is run at first, primes, none next to another; those that it is run at
+#: again, with more tokens than their numbers; and smaller ones, where it does too much at those.
+TRIAL, AGAIN, FEW = (
     (17, 23, 29, 37, 43, 53, 61, 71, 83, 97),
+    (31, 19, 13, 11, 41, 47, 59, 67, 73, 79),
     (7, 11, 5, 13, 19, 23, 29, 37, 43, 53),
 )
 

@@ -19,7 +19,7 @@ from symattn.arithmetic.base import Array, elementwise
 from symattn.arithmetic.enclosure import precision
 from symattn.claims.computed import Computed, computed
 from symattn.errors import SymattnError, Undecided
-from symattn.isolation import Limits, Run
+from symattn.isolation import Run
 from symattn.lifting.lift import asked_of
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.recording import Target
@@ -35,12 +35,11 @@ def matrices(call: Call) -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class Program:
-    """A function, where and within which limits it runs, and what it has recorded, by the call."""
+    """A function, where it runs, and what it has recorded, by the call."""
 
     run: Run
     target: Target
     function: Function
-    limits: Limits
     tapes: dict[bytes, Tape] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
 
     def tape(self, names: Call, calls: Sequence[Call], most: int = LIMITS.operations) -> Tape:

@@ -26,7 +26,7 @@ from symattn.isolation import Limits
 from symattn.lifting.certificate import of_attention
 from symattn.lifting.fields import decided
 from symattn.lifting.held import OfAttention
-from symattn.lifting.lift import lift, running
+from symattn.lifting.lift import lift_in, running
 from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.precise import Program
 from symattn.lifting.recording import Target
@@ -197,7 +197,7 @@ def prove_program(
     fixed = _of_heads(wanted.spec, sizes)
     with running(target, limits, (taped.__module__,)) as run:
         function = there(run, target) if isinstance(target, str) else here(target)
-        program = Program(run, target, function, limits)
+        program = Program(run, target, function)
         common = Proven("undecided", function.name, wanted.attention, {})
         try:
             subject = called(function, replace(wanted, spec=fixed, sizes=sizes))
@@ -330,7 +330,7 @@ def _for_all(program: Program, subject: Subject) -> tuple[Equality | None, str]:
     if derivation.names[-1] == "concat":  # or one for each head
         ends.append(ending_with(derivation, "heads"))
     try:
-        lifted = lift(program.target, shapes, letters=names, **vars(program.limits))
+        lifted = lift_in(program.run, program.target, shapes, names)
         is_family = lifted.equations.whole.steps[-1].per_head
         found = equal(lifted.equations.whole, ends[-1 if is_family else 0])
     except SymattnError as error:

@@ -60,6 +60,8 @@ class Recording:
     growing: dict[str, loops.Spans] = field(default_factory=dict)
     #: Of how many arrays each line made one when it was run first.
     joined: dict[str, int] = field(default_factory=dict)
+    #: Whether keys that a row does not have are taken for hidden from a softmax, or for 0.
+    hides: bool = True
     #: Whole numbers by how they were written.
     whole: dict[str, int] = field(default_factory=dict)
     operations: int = 0
@@ -240,16 +242,22 @@ class _Parts:
         formulas, count = [one.said for one in parts], counts.pop()
         if len(self.shape) == 3 and count == math.prod(self.shape[1:]):
             return loops.of_heads(run, formulas, run.index(len(parts)))
+        if len(self.shape) == 3 and count == self.shape[2]:
+            heads, rows, _ = self.shape
+            starts = range(0, heads * rows, rows)
+            each = zip((formulas[start : start + rows] for start in starts), numbers, strict=True)
+            made = [loops.of_rows(run, own, of_head, name) for own, of_head in each]
+            return loops.of_heads(run, made, run.index(heads))
         if len(self.shape) > 2 or count not in (1, self.shape[-1]):
             raise Unsaid(WRITTEN)
         if count == len(self.shape) == 1:
             with suppress(Unsaid):
                 return loops.of_vector(run, formulas)
         if count == 1 < len(self.shape):
-            rows: dict[int, list[Said]] = {}
+            lines: dict[int, list[Said]] = {}
             for start, one in zip(sorted(self.known), formulas, strict=True):
-                rows.setdefault(start // self.shape[1], []).append(one)
-            return loops.of_entries(run, [*rows.values()], numbers, name)
+                lines.setdefault(start // self.shape[1], []).append(one)
+            return loops.of_entries(run, [*lines.values()], numbers, name)
         return loops.of_rows(run, formulas, numbers, name)
 
 
@@ -982,7 +990,12 @@ def _below(run: Recording, parts: Sequence[Said], numbers: Any) -> Said:
 def _stacked(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) -> Said:
     """Rows, matrices or numbers one after another, as a loop has made them."""
     size = 0
-    if axis != 0 or not all(isinstance(one, Recorded) for one in arrays):
+    if not all(isinstance(one, Recorded) for one in arrays):
+        raise Unsaid(WRITTEN)
+    if axis in (1, -1) and arrays[0].ndim == 1:  # columns are rows, turned
+        rows = _stacked(run, arrays)
+        return replace(rows, axes=rows.axes[::-1])
+    if axis != 0:
         raise Unsaid(WRITTEN)
     if arrays[0].ndim == 1:
         return _below(run, [one.said for one in arrays], np.vstack([*map(bare, arrays)]))

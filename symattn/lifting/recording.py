@@ -69,6 +69,8 @@ class Asked:
     numbers: Mapping[str, int] = field(default_factory=dict)
     #: The first axis of a batch, which is 1 where no size is given to it.
     batch: str = ""
+    #: What scores of keys that a row does not have are: −∞, or 0.
+    hides: bool = True
 
     def drawn(self) -> dict[str, npt.NDArray[np.float64]]:
         """Numbers for each argument; the same whoever asks."""
@@ -161,7 +163,7 @@ def ran(asked: Asked) -> bytes:
 def recorded(asked: Asked) -> bytes:
     """The equations of a function and the numbers of each, as it has made them."""
     function = asked.function
-    run = Recording(asked.sizes, file_of(function))
+    run = Recording(asked.sizes, file_of(function), hides=asked.hides)
     given = {}
     for name, numbers in asked.drawn().items():
         letter = run.letter(asked.letters.get(name, name))

@@ -268,7 +268,10 @@ class Slice(Node):
         matrix, first, number, axis = self.args
         rest = shape_of(matrix)[int(axis)] - first - number
         if rest.is_negative or first.is_negative:
-            raise ShapeError(f"Slice: {matrix.shape} has fewer than {number} from {first + 1} on")
+            rows, columns = shape_of(matrix)
+            line = ("row", "column")[int(axis)]
+            last = first + max(number, 1)
+            raise ShapeError(f"there is no {line} {last} in a matrix that is {rows} × {columns}")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:

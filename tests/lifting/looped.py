@@ -401,9 +401,79 @@ def nothing_for_hidden(Q: Any, K: Any, V: Any) -> Any:
     return A / A.sum(axis=1, keepdims=True) @ V
 
 
-def never_divided(Q: Any, K: Any, V: Any) -> Any:
+def weighed_by_scores(Q: Any, K: Any, V: Any) -> Any:
     out = np.zeros((len(Q), V.shape[1]))
     for i in range(len(Q)):
         for j in range(i + 1):
             out[i] += (Q[i] @ K[j]) * V[j]
     return out
+
+
+def divided_by_scores(Q: Any, K: Any, V: Any) -> Any:
+    out = []
+    for t in range(len(Q)):
+        w = K[: t + 1] @ Q[t] / np.sqrt(K.shape[1])
+        out.append(w / w.sum() @ V[: t + 1])
+    return np.array(out)
+
+
+def of_heads_by_rows(X: Any, W_Q: Any, W_K: Any, W_V: Any) -> Any:
+    outs = []
+    for h in range(W_Q.shape[0]):
+        Q, K, V = X @ W_Q[h], X @ W_K[h], X @ W_V[h]
+        out = np.zeros((len(X), W_V.shape[2]))
+        for i in range(len(X)):
+            s = K[: i + 1] @ Q[i] / np.sqrt(K.shape[1])
+            w = np.exp(s - s.max())
+            out[i] = w / w.sum() @ V[: i + 1]
+        outs.append(out)
+    return np.concatenate(outs, axis=1)
+
+
+def of_heads_in_place(Q: Any, K: Any, V: Any) -> Any:
+    out = np.zeros((*Q.shape[:2], V.shape[2]))
+    for h in range(Q.shape[0]):
+        for i in range(Q.shape[1]):
+            s = K[h] @ Q[h, i] / np.sqrt(K.shape[2])
+            w = np.exp(s) / np.exp(s).sum()
+            out[h, i] = w @ V[h]
+    return out
+
+
+def in_columns(Q: Any, K: Any, V: Any) -> Any:
+    columns = []
+    for q in Q:
+        w = np.exp(K @ q)
+        columns.append(V.T @ (w / w.sum()))
+    return np.stack(columns, axis=1).T
+
+
+def keys_of_the_head_before(Q: Any, K: Any, V: Any) -> Any:
+    out = np.zeros((*Q.shape[:2], V.shape[2]))
+    for h in range(Q.shape[0]):
+        for i in range(Q.shape[1]):
+            w = np.exp(K[max(h - 1, 0)] @ Q[h, i])
+            out[h, i] = w / w.sum() @ V[h]
+    return out
+
+
+def own_score_twice(Q: Any, K: Any, V: Any) -> Any:
+    out = np.zeros((len(Q), V.shape[1]))
+    for i in range(len(Q)):
+        for j in range(i + 1):
+            out[i] += (Q[i] @ K[j]) * V[j]
+        out[i] += (Q[i] @ K[i]) * V[i]
+    return out
+
+
+def later_heads_see_less(X: Any, W_Q: Any, W_K: Any, W_V: Any) -> Any:
+    outs = []
+    for h in range(W_Q.shape[0]):
+        Q, K, V = X @ W_Q[h], X @ W_K[h], X @ W_V[h]
+        out = np.zeros((len(X), W_V.shape[2]))
+        for i in range(len(X)):
+            first = max(0, i - 3) if h > 1 else 0
+            w = np.exp(K[first : i + 1] @ Q[i])
+            out[i] = w / w.sum() @ V[first : i + 1]
+        outs.append(out)
+    return np.concatenate(outs, axis=1)

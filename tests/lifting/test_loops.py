@@ -194,6 +194,8 @@ def test_keys_that_are_made_in_the_loop_are_kept_by_their_letter() -> None:
     ]
 
 
+LOWER = "D[i,j] = 1 if j <= i else 0"
+TWO = {"Q": ("h", "n", "d_k"), "K": ("h", "n", "d_k"), "V": ("h", "n", "d_v")}
 _SUMS = "out[t,:] = exp(Q[t] K^T / sqrt(d)) V / rowsum(exp(Q[t] K^T / sqrt(d)))"
 
 
@@ -207,13 +209,57 @@ _SUMS = "out[t,:] = exp(Q[t] K^T / sqrt(d)) V / rowsum(exp(Q[t] K^T / sqrt(d)))"
             (looped.hidden_before, MASKED[0], "output = A / rowsum(A) V"),
             (looped.hidden_by_entry, MASKED[0], "output = A / rowsum(A) V"),
             (looped.listed, "", "output[t,:] = exp(Q[t] K^T) / rowsum(exp(Q[t] K^T)) V"),
+            (looped.weighed_by_scores, LOWER, "output[t,:] = (Q[t] K^T ∘ D[t]) V"),
+            (looped.linear_by_parts, LOWER, ""),
+            (looped.divided_by_scores, LOWER, "output[t,:] = w[t] / rowsum(w[t]) V"),
         ],
         2,
     ),
 )
 def test_sums_over_keys_are_products(function: Any, first: str, last: str) -> None:
     found = steps(function, SQUARE)
-    assert (found[0], found[-1]) == (first or last, last)
+    assert found[0] == (first or last)
+    assert found[-1] == (last or found[-1])
+
+
+BY_HEADS = {"X": ("n", "d"), **dict.fromkeys(("W_Q", "W_K", "W_V"), ("h", "d", "k"))}
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "scores"),
+    share(
+        [
+            (looped.of_heads_in_place, TWO, "s[h] = Q[h] K[h]^T / sqrt(d_k)"),
+            (looped.of_heads_by_rows, BY_HEADS, "s[h] = Q[h] K[h]^T / sqrt(k) + M"),
+        ],
+        2,
+    ),
+)
+def test_rows_inside_of_heads_are_matrices_of_each_head(
+    function: Any, shapes: Any, scores: str
+) -> None:
+    found = steps(function, shapes)
+    assert scores in found
+    assert "[t" not in "".join(found)
+
+
+def test_columns_are_rows_turned() -> None:
+    assert steps(looped.in_columns)[-1] == "output[t,:] = (w[t] / rowsum(w[t])) V"
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    share(
+        [
+            (looped.keys_of_the_head_before, HEADS),
+            (looped.later_heads_see_less, BY_HEADS),
+        ],
+        2,
+    ),
+)
+def test_heads_that_are_not_alike_are_refused(function: Any, shapes: Any) -> None:
+    with pytest.raises(SymattnError):
+        lift(function, shapes)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +268,7 @@ def test_sums_over_keys_are_products(function: Any, first: str, last: str) -> No
         looped.own_key_twice,
         looped.values_shifted,
         looped.nothing_for_hidden,
-        looped.never_divided,
+        looped.own_score_twice,
     ],
 )
 def test_sums_of_others_than_the_keys_so_far_are_refused(function: Any) -> None:
@@ -249,9 +295,7 @@ def test_scores_of_no_variable_are_masked_too() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "function", [looped.linear_by_parts, looped.first_doubled, looped.last_doubled]
-)
+@pytest.mark.parametrize("function", [looped.first_doubled, looped.last_doubled])
 def test_rows_that_a_mask_does_not_make_are_held_against_the_numbers(function: Any) -> None:
     with pytest.raises(SymattnError, match="at n = 17, d = 23 its own numbers are others"):
         lift(function, SQUARE)

@@ -36,7 +36,7 @@ def divided_by_what_may_be_zero(x: Any) -> Any:
 def precisely(function: Any, number: float) -> Answer:
     call = Call((Given("x", "matrix", "x", False, np.array([[number]])),), "numpy", "float64")
     with running(function, Limits()) as run:
-        return Program(run, function, here(function), Limits()).precisely(call)[0]
+        return Program(run, function, here(function)).precisely(call)[0]
 
 
 def test_balls_contain_what_floats_lose() -> None:
@@ -105,7 +105,7 @@ def test_what_numpy_defines_by_its_operations_is_recorded_by_them() -> None:
     numbers = np.random.default_rng(4).normal(size=(3, 2))
     call = Call((Given("x", "matrix", "x", False, numbers),), "numpy", "float64")
     with running(spread, Limits()) as run:
-        answer = Program(run, spread, here(spread), Limits()).precisely(call)[0]
+        answer = Program(run, spread, here(spread)).precisely(call)[0]
     ((_, found),) = answer.parts
     assert isinstance(found, Computed)
     assert np.allclose(found.numbers, spread(numbers))
