@@ -302,11 +302,11 @@ def test_what_was_not_replayed_is_not_equal(monkeypatch: pytest.MonkeyPatch) -> 
             "tr((A+B+C)^6) = tr((C+B+A)^6)",
         ],
         4,
-        1,
+        3,
     ),
 )
 def test_products_of_sums_are_decided_or_not_in_seconds(statement: str) -> None:
-    with within_seconds(15):
+    with within_seconds(60):  # a bound for work that never ends, not for how long it takes
         answer = equal(statement)
     assert answer.verdict in ("equal", "holds at the sizes tried", "undecided")
 

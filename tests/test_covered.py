@@ -27,6 +27,7 @@ def test_what_one_worker_reaches_the_others_need_not() -> None:
     assert counted.percent == pytest.approx(75.0)
 
 
+@pytest.mark.nightly
 def test_a_run_that_reaches_too_little_fails() -> None:
     one = "tests/nodes/test_masks.py::test_every_mask_is_defined_here"
     run = python(

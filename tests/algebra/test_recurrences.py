@@ -42,6 +42,7 @@ from tests.fuzz.traces import forged
 from tests.oracle import agree
 from tests.replaying import accepts, verdict
 from tests.rocq import Theorem, theorem
+from tests.shares import share
 
 Made = dict[str, Any]
 
@@ -240,7 +241,7 @@ def test_a_theorem_says_what_was_asked(one: Drawn) -> None:
     assert not says(dataclasses.replace(found, hypotheses=hypotheses), claim)
 
 
-@pytest.mark.parametrize("one", [PROVEN[0], PROVEN[3]], ids=str)
+@pytest.mark.parametrize("one", share([PROVEN[0], PROVEN[3]], 2), ids=str)
 def test_rocq_accepts_an_induction(one: Drawn, tool: Tool) -> None:
     tool("coqc")
     left, right = map(derivation, one.texts)

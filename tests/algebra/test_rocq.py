@@ -94,7 +94,7 @@ def test_what_has_no_theorem_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", share([row.name for row in ROWS if row.name not in REFUSED], 32, turn=1)
+    "name", share([row.name for row in ROWS if row.name not in REFUSED], 32, turn=2)
 )
 def test_rocq_accepts_the_catalogue(name: str, rocq: Rocq) -> None:
     text = of_row(name)
@@ -385,6 +385,7 @@ def test_a_machine_without_rocq_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     assert asked([of_row("shift")], 60) == ["there is no coqc"]
 
 
+@pytest.mark.nightly
 def test_a_theorem_that_stands_on_more_is_not_accepted(tool: Tool) -> None:
     tool("coqc")
     text = of_row("shift")

@@ -81,7 +81,7 @@ def document(name: str, form: str, shown: str, views: tuple[str, ...] = VIEWS) -
 
 @pytest.mark.parametrize(
     ("name", "form", "shown"),
-    share([(row.name, form, how) for row in VARIANTS for how in SHOWN for form in _FORMS], 200),
+    share([(row.name, form, how) for row in VARIANTS for how in SHOWN for form in _FORMS], 200, 1),
 )
 def test_no_document_tells_its_reader_of_options(name: str, form: str, shown: str) -> None:
     page = read(form, document(name, form, shown))

@@ -12,6 +12,7 @@ from symattn.verifying.subject import Wanted
 from tests import ROOT
 from tests.command import assert_refused, run
 from tests.extras import package
+from tests.shares import share
 
 _OF_HEADS = {
     **dict.fromkeys(("eager", "stacked_weights"), "multi-head"),
@@ -29,10 +30,14 @@ def verdict(library: str, name: str) -> str:
 
 @pytest.mark.parametrize(
     ("library", "name"),
-    [
-        *(("torched", "sdpa"), ("torched", "causal_by_filling"), ("jaxed", "causal_by_where")),
-        *(("torched", "eager"), ("torched", "causal_of_heads"), ("torched", "stacked_weights")),
-    ],
+    share(
+        [
+            *(("torched", "sdpa"), ("torched", "causal_by_filling"), ("torched", "eager")),
+            *(("torched", "causal_of_heads"), ("jaxed", "causal_by_where")),
+            ("torched", "stacked_weights"),
+        ],
+        2,
+    ),
 )
 def test_right_functions_are_proven_for_all_sizes(library: str, name: str) -> None:
     assert verdict(library, name) == "equal for all sizes"
@@ -40,10 +45,14 @@ def test_right_functions_are_proven_for_all_sizes(library: str, name: str) -> No
 
 @pytest.mark.parametrize(
     ("library", "name"),
-    [
-        *(("torched", "online"), ("torched", "written_by_rows")),
-        *(("jaxed", "scanned"), ("jaxed", "vmapped")),
-    ],
+    share(
+        [
+            *(("torched", "online"), ("torched", "written_by_rows")),
+            *(("jaxed", "vmapped"), ("jaxed", "scanned")),
+        ],
+        2,
+        1,
+    ),
 )
 def test_others_are_proven_at_sizes(library: str, name: str) -> None:
     assert verdict(library, name) == "equal at the sizes tried"

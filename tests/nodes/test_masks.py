@@ -142,7 +142,9 @@ CASES = [(name, *case) for name, cases in DEFINED.items() for case in cases]
 
 
 @pytest.mark.parametrize(("name", "parameter", "seen"), CASES)
-@pytest.mark.parametrize("shape", [(1, 1), (2, 5), (8, 8)])
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (2, 5), (5, 5), pytest.param((8, 8), marks=pytest.mark.nightly)]
+)
 def test_rule_and_arrays_follow_the_definition(
     name: str, parameter: Any, seen: Seen, shape: tuple[int, int]
 ) -> None:

@@ -314,7 +314,7 @@ def edits_of(name: str) -> tuple[str, ...]:
     return ("none",) if name in RATIOS else EDITS
 
 
-@pytest.mark.parametrize("name", share([*SPECS], 12))
+@pytest.mark.parametrize("name", share([*SPECS], 24, 1))
 def test_programs_show_what_derive_shows(name: str, tool: Tool) -> None:
     example = small_example(SPECS[name])
     compared, wrong = mismatches(*example, edits_of(name), tool("node"), name)

@@ -61,7 +61,7 @@ def test_variants_on_a_small_phone(name: str, opened: Callable[..., Any]) -> Non
     judged(walk(on_a_screen(opened, variant_page(name), 320)))
 
 
-@pytest.mark.parametrize("work", share([*blocks.WORKS, *literature.WORKS], 31))
+@pytest.mark.parametrize("work", share([*blocks.WORKS, *literature.WORKS], 62, 31))
 def test_papers_on_a_desk(work: Work, opened: Callable[..., Any]) -> None:
     """Rows that are stacked, lines that are taller than the screen, steps that have no reason."""
     frames = walk(on_a_screen(opened, work_page(work), 1440))
