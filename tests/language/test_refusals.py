@@ -23,6 +23,7 @@ REFUSED = (
     ("A = S + sofmax S", "sofmax", "did you mean softmax(…)?"),
     ("phi(x) = x; A = \\sqrt{Q} + zzyyx(Q)", "zzyyx", "is no function; write z z y y x (…)"),
     ("A = softmax(Q K^T / sqrt(dk))", "dk", "the product d k; did you mean d_k?"),
+    ("O[h][t,:] = Q[h][t]", "O[h]", "the matrix of each h is made as a whole, O[h] = …"),
     ("A = X WQ", "WQ", "the product W Q; did you mean W_Q?"),
     ("A = XWQ (X WK)^T", "XWQ", "did you mean X W_Q?"),
     ("Q : n × dk; A = Q", "Q : n", "did you mean d_k?"),
@@ -189,3 +190,25 @@ def test_why_a_file_of_equations_cannot_be_marked(tmp_path: Path) -> None:
         file = tmp_path / name
         file.write_text(text, encoding="utf-8")
         assert why in str(no_claims(file)), name
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("O = X W[3]", "O: there is no W[3]; it has 2"),
+        ("O = X[:4, :]", "O: there is no row 4 in a matrix that is 3 × 2"),
+        ("O = X[3, 3]", "O: "),
+        ("O = X[:, 2:5]", "O: there is no column 5 in a matrix that is "),
+    ],
+)
+def test_numbers_that_have_no_such_head_row_or_column_are_refused(line: str, words: str) -> None:
+    of_heads = {"W": np.ones((2, 2, 2))} if "W" in line else {}
+    made = derivation_of(f"X : n × d; {'W[h] : d × d; ' * bool(of_heads)}{line}")
+    with pytest.raises(ShapeError) as caught:
+        made.evaluate(X=np.ones((3, 2)), **of_heads)
+    assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize("shape", ["(n × d)", "n × d", "((n) × d)", "(n + 1) × (d - 1)"])
+def test_a_shape_may_stand_in_brackets(shape: str) -> None:
+    assert derivation_of(f"A : {shape}; B = 2 A").steps[0].shape
