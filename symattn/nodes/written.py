@@ -59,6 +59,8 @@ _SCALAR: Mapping[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "erf": sympy.erf,
     "σ": lambda x: 1 / (1 + sympy.exp(-x)),
     "SiLU": lambda x: x / (1 + sympy.exp(-x)),
+    "GELU": lambda x: x * (1 + sympy.erf(x / sympy.sqrt(2))) / 2,
+    "max0": lambda x: (x + sympy.Abs(x)) / 2,
 }
 
 #: What numbers are made of.

@@ -587,3 +587,19 @@ def test_a_derivative_that_is_off_by_a_factor_is_refuted_by_numbers() -> None:
     constant = Slope(expressed("sum(A)", {"A": (2, 2)}), by)
     assert equal(constant, sympy.ZeroMatrix(2, 2)).verdict == "equal"
     assert equal(constant, sympy.OneMatrix(2, 2)).verdict == "different"
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("relu(x) - relu(-x) = x", True),
+        ("relu(x) relu(-x) = 0", True),
+        ("gelu(x) - gelu(-x) = x", True),
+        ("relu(x) = x", False),
+        ("gelu(x) = x sigmoid(1.702 x)", False),
+        ("relu(-3) + gelu(0) = 0", True),
+    ],
+)
+def test_functions_of_numbers_are_those_of_entries(text: str, holds: bool) -> None:
+    answer = equal(text, shapes={"x": "scalar"} if "x" in text else {})
+    assert answer.verdict == ("equal" if holds else "different")
