@@ -131,7 +131,7 @@ def test_what_the_command_writes_tells_of_none(tmp_path: Path) -> None:
 OPEN = (
     ("exp(ln(A)) = A",),
     ("e_i e_j^T = e_j e_i^T",),
-    ("scaled-dot-product", "self"),
+    ("scaled-dot-product", "multi-query"),
     ("sparsemax(sparsemax(S)) = sparsemax(S)",),
 )
 
