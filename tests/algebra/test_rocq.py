@@ -94,7 +94,7 @@ def test_what_has_no_theorem_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", share([row.name for row in ROWS if row.name not in REFUSED], 32, turn=2)
+    "name", share([row.name for row in ROWS if row.name not in REFUSED], 32, turn=3)
 )
 def test_rocq_accepts_the_catalogue(name: str, rocq: Rocq) -> None:
     text = of_row(name)

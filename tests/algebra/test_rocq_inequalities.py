@@ -149,6 +149,7 @@ def test_a_key_that_nobody_sees_has_weights_of_0() -> None:
     assert agree(left, np.array([[1.0, 1.0, 0.0]]))
 
 
+@pytest.mark.nightly
 def test_a_chain_has_a_theorem_for_each_link(tool: Tool) -> None:
     tool("coqc")
     text = of("rowmax(S) <= lse(S) <= rowmax(S) + ln m")

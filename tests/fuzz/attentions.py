@@ -41,7 +41,8 @@ def computed(row: Attention, given: Mapping[str, Any], second: bool) -> Any:
 def _nested(value: Any) -> Any:
     if isinstance(value, np.ndarray | list | tuple):
         return [_nested(part) for part in value]
-    return str(sympy.nsimplify(value)) if isinstance(value, sympy.Expr) else repr(float(value))
+    exact = sympy.nsimplify(value) if isinstance(value, sympy.Expr) else value
+    return str(exact) if getattr(exact, "is_Rational", False) else repr(float(value))
 
 
 def _sampled(joint: Joint, rng: random.Random) -> dict[str, Any]:

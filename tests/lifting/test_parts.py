@@ -60,73 +60,76 @@ def test_a_function_of_a_library_is_that_by_hand(library: str, name: str, shapes
 
 @pytest.mark.parametrize(
     ("library", "name", "shapes", "steps"),
-    [
-        ("torched", "layer_norm", _OF_X, ["output = LayerNorm(x, eps=0.00001)"]),
-        ("torched", "rms_norm", _OF_X, ["output = x / sqrt(rowmean(x ∘ x) + 0.000001)"]),
-        ("torched", "gelu", _OF_X, ["output = GELU(x)"]),
-        ("torched", "clamped", _OF_X, ["output = relu(x) + min(max(x, -1), 1)"]),
-        ("torched", "of_length_1", _OF_X, ["output = x / sqrt(norm2(x))"]),
-        (
-            "torched",
-            "turned_scores",
-            _OF_FOUR,
-            ["q_2 = rotary(q)", "k_2 = rotary(k)", "output = q_2 k_2^T"],
-        ),
-        (
-            "torched",
-            "of_a_batch",
-            dict.fromkeys("qkv", ("b", "h", "n", "d_k")),
-            [
-                "scores[h] = q[h] k[h]^T / sqrt(d_k)",
-                "M[i,j] = 0 if j <= i else -inf",
-                "weights[h] = softmax(scores[h] + M)",
-                "output[h] = weights[h] v[h]",
-            ],
-        ),
-        (
-            "torched",
-            "norm",
-            {"x": ("b", "n", "6")},
-            [
-                "h = GELU((LayerNorm(x, eps=0.00001) ∘ W_ln1 + b_ln1) W_fc^T + b_fc)",
-                "output = SiLU(h)",
-            ],
-        ),
-        (
-            "jaxed",
-            "turned_scores",
-            _OF_FOUR,
-            ["a = rotary(q, base=500)", "b = rotary(k, base=500)", "output = a b^T"],
-        ),
-        (
-            "jaxed",
-            "of_features",
-            {},
-            [
-                "q_2 = elu1(q)",
-                "k_2 = elu1(k)",
-                "output = q_2 (k_2^T v) / (q_2 colsum(k_2)^T)",
-            ],
-        ),
-        (
-            "jaxed",
-            "of_a_batch",
-            dict.fromkeys(("query", "key", "value"), ("b", "n", "h", "d_k")),
-            [
-                "scores[h] = query[h] / sqrt(d_k) key[h]^T",
-                "output[h] = softmax(scores[h]) value[h]",
-            ],
-        ),
-        (
-            "jaxed",
-            "by_log_sum_exp",
-            {},
-            [
-                "s = q k^T",
-                "output = exp(s - (ln(abs(rowsum(exp(s - rowmax(s))))) + rowmax(s))) v",
-            ],
-        ),
-    ],
+    share(
+        [
+            ("torched", "layer_norm", _OF_X, ["output = LayerNorm(x, eps=0.00001)"]),
+            ("torched", "rms_norm", _OF_X, ["output = x / sqrt(rowmean(x ∘ x) + 0.000001)"]),
+            ("torched", "gelu", _OF_X, ["output = GELU(x)"]),
+            ("torched", "clamped", _OF_X, ["output = relu(x) + min(max(x, -1), 1)"]),
+            ("torched", "of_length_1", _OF_X, ["output = x / sqrt(norm2(x))"]),
+            (
+                "torched",
+                "turned_scores",
+                _OF_FOUR,
+                ["q_2 = rotary(q)", "k_2 = rotary(k)", "output = q_2 k_2^T"],
+            ),
+            (
+                "torched",
+                "of_a_batch",
+                dict.fromkeys("qkv", ("b", "h", "n", "d_k")),
+                [
+                    "scores[h] = q[h] k[h]^T / sqrt(d_k)",
+                    "M[i,j] = 0 if j <= i else -inf",
+                    "weights[h] = softmax(scores[h] + M)",
+                    "output[h] = weights[h] v[h]",
+                ],
+            ),
+            (
+                "torched",
+                "norm",
+                {"x": ("b", "n", "6")},
+                [
+                    "h = GELU((LayerNorm(x, eps=0.00001) ∘ W_ln1 + b_ln1) W_fc^T + b_fc)",
+                    "output = SiLU(h)",
+                ],
+            ),
+            (
+                "jaxed",
+                "turned_scores",
+                _OF_FOUR,
+                ["a = rotary(q, base=500)", "b = rotary(k, base=500)", "output = a b^T"],
+            ),
+            (
+                "jaxed",
+                "of_features",
+                {},
+                [
+                    "q_2 = elu1(q)",
+                    "k_2 = elu1(k)",
+                    "output = q_2 (k_2^T v) / (q_2 colsum(k_2)^T)",
+                ],
+            ),
+            (
+                "jaxed",
+                "of_a_batch",
+                dict.fromkeys(("query", "key", "value"), ("b", "n", "h", "d_k")),
+                [
+                    "scores[h] = query[h] / sqrt(d_k) key[h]^T",
+                    "output[h] = softmax(scores[h]) value[h]",
+                ],
+            ),
+            (
+                "jaxed",
+                "by_log_sum_exp",
+                {},
+                [
+                    "s = q k^T",
+                    "output = exp(s - (ln(abs(rowsum(exp(s - rowmax(s))))) + rowmax(s))) v",
+                ],
+            ),
+        ],
+        2,
+    ),
 )
 def test_parts_are_read(library: str, name: str, shapes: _Shapes, steps: list[str]) -> None:
     assert steps_of(library, name, shapes) == steps

@@ -343,7 +343,7 @@ CONSTANTS = (
 )
 
 
-@pytest.mark.parametrize("text", CONSTANTS)
+@pytest.mark.parametrize("text", share(CONSTANTS, 2))
 def test_numbers_in_equations_show_what_derive_shows(text: str, tool: Tool) -> None:
     whole = derivation_of(text)
     derivation = whole.gradient()

@@ -390,7 +390,7 @@ def near_a_mean(target: Point, values: Sequence[Point]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@pytest.mark.parametrize("count", share([2, 3, 4], 3, 1))
 def test_an_output_is_impossible_if_and_only_if_it_is_beside_the_means_of_the_values(
     count: int, opened: Callable[..., Any]
 ) -> None:
