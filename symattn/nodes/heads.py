@@ -270,7 +270,7 @@ class Slice(Node):
         if rest.is_negative or first.is_negative:
             rows, columns = shape_of(matrix)
             line = ("row", "column")[int(axis)]
-            last = first + max(number, 1)
+            last = first + number
             raise ShapeError(f"there is no {line} {last} in a matrix that is {rows} × {columns}")
 
     @property
