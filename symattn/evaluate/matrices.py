@@ -238,8 +238,7 @@ class Matrices:
         for step in self.steps:
             with located(step.name):
                 for one in heads_in(step.expr.subs(self.sizes)):
-                    item = self.item(one.name)
-                    count = item.heads(self.sizes)
+                    count = (item := self.item(one.name)).heads(self.sizes)
                     if item.count is not None and one.head.is_Integer and one.head >= count > 0:
                         raise ShapeError(f"there is no {item.name}[{one.head + 1}]; it has {count}")
 

@@ -320,8 +320,8 @@ def marked_lines(text: str, start: int, end: int, key: str = "") -> Iterator[Anc
         yield replace(claim_of(key, table[0].rstrip(), table.start()), inline=False)
         return
     if key or table is not None:
-        none = f"no table follows the comment claim {key[:40]}"
-        what = none if key else "a table needs a step's name"
+        none, unnamed = "no table follows the comment claim", "a table needs a step's name"
+        what = f"{none} {key[:40]}" if key else unnamed
         yield Flaw(f"{what}; write e.g. <!-- claim weights --> before a table of them", start)
         return
     found = False

@@ -448,8 +448,8 @@ def libraries_of(function: Callable[..., Any]) -> tuple[str, ...]:
     named.update(dict.fromkeys(_libraries_annotated(function)))
     own = str(getattr(function, "__module__", "") or "").partition(".")[0]
     special = [name for name in (own, *named) if name in ("torch", "jax")]
-    beside = [name for name in ("torch", "jax") if name in sys.modules]
-    beside = [] if {*LIBRARIES} & {*named} else beside
+    others = () if {*LIBRARIES} & {*named} else ("torch", "jax")
+    beside = [name for name in others if name in sys.modules]
     return tuple(dict.fromkeys([*special, "numpy", "lists", *beside]))
 
 
