@@ -195,8 +195,14 @@ def _lifted(
                 return replace(found, varies=why)
             except (Ended, SymattnError) as error:
                 refused.append(error)
-    raises = (one for one in refused if "it raises" not in str(one))  # of whose arrays it is not
-    raise next(raises, refused[0])
+        if library == "numpy" and not _raises(refused[-1]):
+            break  # it does something with them, whatever else is imported beside it
+    raise next((one for one in refused if not _raises(one)), refused[0])
+
+
+def _raises(refused: Exception) -> bool:
+    """Whether a function itself has raised something, as it does of arrays that are not its own."""
+    return "it raises" in str(refused)
 
 
 def _batch(shapes: Iterable[Sequence[str]]) -> str:
@@ -250,10 +256,9 @@ def _held(run: Run, name: str, first: Asked) -> Lifted:
     try:
         return _held_as(run, name, first, found, text)
     except SymattnError:
-        if not (first.hides and "-inf" in text):
-            raise
-        with suppress(SymattnError):
-            return _held(run, name, replace(first, hides=False))
+        if first.hides and "-inf" in text:
+            with suppress(Ended, SymattnError):
+                return _held(run, name, replace(first, hides=False))
         raise
 
 

@@ -433,9 +433,9 @@ def _of_each(
 
 def _by_rows_of_each(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
     """The letter of matrices that loops inside a loop have made by rows; None of others."""
-    lines = [line.partition(_BY_ROWS) for line in run.lines]
-    rows = {left: text for left, _, text in lines if text}
     if letters not in run.families:
+        lines = [line.partition(_BY_ROWS) for line in run.lines]
+        rows = {left: text for left, _, text in lines if text}
         known = all(letter in rows for letter in letters)
         text = _alike(run, [rows[letter] for letter in letters], index) if known else None
         whole = text and _ROW.sub("", text)  # is held against the numbers, as all is

@@ -440,16 +440,15 @@ def whole(function: Callable[..., Any]) -> Callable[..., Any]:
 def libraries_of(function: Callable[..., Any]) -> tuple[str, ...]:
     """The libraries that a function's own code names, and that of what it calls; then others.
 
-    A file may hold functions of several libraries: what only stands beside one that names none
-    comes last. What is not imported yet is not imported only to be tried.
+    A file may hold functions of several libraries: what only stands beside this one comes last.
+    What is not imported yet is not imported only to be tried.
     """
     named = dict.fromkeys([*_roots_of_kind(function) & {*LIBRARIES}])
     named.update(dict.fromkeys(_libraries_named(code_of(function), set())))
     named.update(dict.fromkeys(_libraries_annotated(function)))
     own = str(getattr(function, "__module__", "") or "").partition(".")[0]
     special = [name for name in (own, *named) if name in ("torch", "jax")]
-    others = () if {*LIBRARIES} & {*named} else ("torch", "jax")
-    beside = [name for name in others if name in sys.modules]
+    beside = [name for name in ("torch", "jax") if name in sys.modules]
     return tuple(dict.fromkeys([*special, "numpy", "lists", *beside]))
 
 

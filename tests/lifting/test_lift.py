@@ -13,10 +13,11 @@ import pytest
 import symattn
 from symattn.errors import SymattnError
 from symattn.lifting.lift import lift
+from symattn.verifying.calling import libraries_of
 from tests import ROOT
 from tests.command import run
 from tests.extras import package
-from tests.lifting import attentions, programs
+from tests.lifting import attentions, looped, programs
 
 _DRAW = np.random.default_rng(5)
 _FUNCTION: Callable[..., Any] = programs.causal
@@ -180,6 +181,18 @@ def test_a_function_of_pytorch_is_read() -> None:
     assert steps_of(lift(f"{ROOT}/tests/lifting/torched.py:written_by_rows").text) == [
         "output[t,:] = softmax(Q[t] K^T / sqrt(d_k)) V"
     ]
+
+
+def test_a_function_that_names_numpy_may_take_what_is_imported_beside_it() -> None:
+    package("torch")  # which is imported then
+
+    def by_methods(Q: Any, K: Any, V: Any) -> Any:
+        return (Q @ K.transpose(-2, -1) / np.sqrt(Q.size(-1))).softmax(-1) @ V
+
+    assert "torch" in libraries_of(by_methods)[2:]
+    assert steps_of(lift(by_methods).text)[-1].endswith("V")
+    with pytest.raises(SymattnError, match=r"line \d+: .* not all made by one formula"):
+        lift(looped.one_left_out)  # of NumPy's arrays, with which it does something
 
 
 def test_a_function_of_jax_is_read() -> None:
