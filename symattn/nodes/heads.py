@@ -269,9 +269,8 @@ class Slice(Node):
         rest = shape_of(matrix)[int(axis)] - first - number
         if rest.is_negative or first.is_negative:
             rows, columns = shape_of(matrix)
-            line = ("row", "column")[int(axis)]
-            last = first + number
-            raise ShapeError(f"there is no {line} {last} in a matrix that is {rows} × {columns}")
+            last = f"{('row', 'column')[int(axis)]} {first + number}"
+            raise ShapeError(f"there is no {last} in a matrix that is {rows} × {columns}")
 
     @property
     def shape(self) -> tuple[sympy.Expr, sympy.Expr]:

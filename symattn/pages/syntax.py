@@ -217,7 +217,7 @@ def claim_of(key: str, text: str, start: int) -> Anchor:
 
     Raises `ReadError` for brackets that do not match.
     """
-    if text.startswith("[") or _MATRIX.fullmatch(text) or _TABLE.match(text):
+    if text.startswith("[") or _rows_of(text):
         parts = tuple((part, start + at) for part, at in _nested(text)[1])
         return Anchor(one_line(key), text, start, parts=parts)
     if not is_line(text):
@@ -229,14 +229,7 @@ def claim_of(key: str, text: str, start: int) -> Anchor:
 def _nested(text: str) -> tuple[object, list[tuple[str, int]]]:
     """A list in brackets, of texts and lists, a matrix or a table; its texts with their places."""
     parts: list[tuple[str, int]] = []
-    if (matrix := _MATRIX.fullmatch(text)) is not None:
-        cells = "listed" if matrix["cells"] is None else "cells"
-        rows = [*_matrix_rows(text, *matrix.span(cells))]
-    elif (table := _TABLE.match(text)) is not None:
-        rows = _table_rows(table)
-    else:
-        rows = []
-    if rows:
+    if rows := _rows_of(text):
         return [[number for number, _ in row] for row in rows], [one for row in rows for one in row]
 
     def noted(match: re.Match[str]) -> str:
@@ -254,6 +247,15 @@ def _nested(text: str) -> tuple[object, list[tuple[str, int]]]:
         if text.count("[") == text.count("]"):
             message = "write numbers between commas, as in [0.33, 0.67]"
         raise ReadError(f"{text[:40]!r}: {message}") from None
+
+
+def _rows_of(text: str) -> list[list[tuple[str, int]]]:
+    """The numbers of a matrix or a table, row by row, and where each begins; none of others."""
+    if (matrix := _MATRIX.fullmatch(text)) is not None:
+        cells = "listed" if matrix["cells"] is None else "cells"
+        return [*_matrix_rows(text, *matrix.span(cells))]
+    table = _TABLE.match(text)
+    return [] if table is None else _table_rows(table)
 
 
 def _cells(text: str, start: int, end: int, sign: str) -> list[tuple[str, int]]:
@@ -319,7 +321,7 @@ def marked_lines(text: str, start: int, end: int, key: str = "") -> Iterator[Anc
     if key and table is not None:
         yield replace(claim_of(key, table[0].rstrip(), table.start()), inline=False)
         return
-    if key or table is not None:
+    if key or (table is not None and not _FORMULA.search(text, start, end)):
         none, unnamed = "no table follows the comment claim", "a table needs a step's name"
         what = f"{none} {key[:40]}" if key else unnamed
         yield Flaw(f"{what}; write e.g. <!-- claim weights --> before a table of them", start)

@@ -97,6 +97,10 @@ MARKDOWN = {
         "<!-- claim weights[1,:] -->\n a | b | c\n---|---|---\n0.21 | ? | 0.58",
         ["0.21", "0.58"],
     ),
+    "formulas in a table": (
+        "<!-- claim -->\n| step | |\n|---|---|\n| first | $a_{11} = 0.21$ |",
+        ["0.21"],
+    ),
     "a comment about a claim": ("<!-- claim that this is a table -->\n| a |\n|---|\n| 0.3 |", []),
 }
 REST = {
