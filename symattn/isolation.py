@@ -8,13 +8,16 @@ runs a stranger's code, its results are bytes and stay so (`stranger`): a pickle
 makes would be run here when it is read.
 
 A worker is idle or at work for one task at a time, so that what it keeps from one task serves the
-next. It is a process of `subprocess`, and tasks and answers go through its pipes. On Linux that
-process keeps the worker as a child of its own, and all that a worker has started ends with it: what
-it leaves behind becomes its keeper's, which ends it.
+next. Tasks and answers go through its pipes. Elsewhere than on Linux it is a process of
+`subprocess`. On Linux a nursery, which is one, has imported what workers need and forks each of
+them: only the first waits for that. It forks a keeper, which keeps the worker as a child of its
+own, and all that a worker has started ends with it: what it leaves behind becomes its keeper's,
+which ends it.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import math
@@ -22,12 +25,13 @@ import os
 import pickle
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
@@ -41,8 +45,9 @@ from symattn.status import Status
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
-#: Seconds that a process may take before it is ready for its first task, and to end.
-_START, _LAST = 120.0, 2.0
+#: Seconds that a process may take before it is ready for its first task, and to end; and for which
+#: a nursery waits to be asked.
+_START, _LAST, _IDLE = 120.0, 2.0, 120.0
 
 #: Seconds of processor time for one task: without a limit, and beyond the one on the clock. The
 #: system keeps this limit even where this process is stopped.
@@ -52,7 +57,7 @@ _PROCESSOR, _BEYOND = 3600, 60
 #: answer may have.
 _DONE, _MOST_ANSWERED = b"done", 2**30
 
-#: Whether a worker has a keeper; Linux alone hands it what the worker leaves behind.
+#: Whether workers have keepers; Linux alone hands these what a worker leaves behind.
 _KEEPS = sys.platform == "linux"
 
 
@@ -143,12 +148,13 @@ class Worker:
 
     def _started(self) -> _Process:
         """A process that is ready for its first task."""
-        process = _Process.running(self._modules)
         first = pickle.dumps((self.limits, self._debug, self._stranger))
-        with contextlib.suppress(TimeoutError, EOFError):
-            if process.ask(first, 1, _START) == [_DONE]:
-                return process
-        process.end()
+        for _ in range(2):  # a nursery may end while it is asked
+            process = _Process.running(self._modules)
+            with contextlib.suppress(TimeoutError, EOFError):
+                if process.ask(first, 1, _START) == [_DONE]:
+                    return process
+            process.end()
         raise SymattnError(
             "no process could be started to work within the limits; leave out --timeout"
         )
@@ -208,25 +214,31 @@ def _outcome(
         return failure(error, name, debug)
 
 
-def serve(keeps: bool, modules: list[str]) -> None:
+def serve(modules: Sequence[str], asked: int = 0, answers: int = 1, kept: bool = False) -> None:
     """What the process of a worker does: import what is needed, and answer until nobody asks.
 
-    `keeps`: in a child that it keeps.
+    It is asked and answers by these numbers of files. A keeper ends one that it has `kept`.
     """
     if sys.platform != "win32":
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if keeps and not _is_kept():
-        return
-    with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answers:
+    with os.fdopen(os.dup(asked), "rb") as tasks, os.fdopen(os.dup(answers), "wb") as results:
         silent = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1):
+        for stream in {0, 1, asked, answers}:
             os.dup2(silent, stream)
-        for module in modules:
-            import_module(module)
+        _have(modules)
+        if drawing := sys.modules.get("numpy.random"):
+            drawing.seed()  # a nursery's would draw the same numbers in each of its workers
         with contextlib.suppress(EOFError, ConnectionError):
-            _answer(_received_from(asked, keeps), answers)
+            _answer(_received_from(tasks, kept), results)
+
+
+def _have(modules: Sequence[str]) -> None:
+    """Import modules; what needs one that cannot be imported says why."""
+    for module in modules:
+        with contextlib.suppress(Exception):
+            import_module(module)
 
 
 def _received_from(asked: IO[bytes], kept: bool) -> Callable[[], Any]:
@@ -314,36 +326,24 @@ def _allow_processor_time(seconds: float | None) -> None:
 # ---- the process of a worker -----------------------------------------------------------------
 
 
-#: What it runs. The folder where the command is called is not searched for modules: `-P`.
-_PROGRAM = (
-    "import sys; sys.path[:] = sys.argv[3:]; from symattn.isolation import serve; "
-    "serve(sys.argv[1] == 'kept', sys.argv[2].split())"
-)
-
-
 @dataclass(frozen=True)
 class _Process:
-    """A worker as the one that asks sees it."""
+    """A worker as the one that asks sees it: its pipes, and the process or the keeper it has."""
 
-    popen: subprocess.Popen[bytes]
     asks: IO[bytes]
     answers: IO[bytes]
+    life: _Alone | _Kept
 
     @classmethod
     def running(cls, modules: tuple[str, ...]) -> _Process:
         """A new process, which imports the modules."""
-        isolated = "-I" if sys.flags.isolated else "-P"
-        kept = "kept" if _KEEPS else "alone"
-        popen = subprocess.Popen(  # noqa: S603 Python itself
-            [sys.executable, isolated, "-c", _PROGRAM, kept, " ".join(modules), *sys.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**_ONE_THREAD, **os.environ},
-            start_new_session=True,  # ^C, and the end of a terminal, are for the one that asks
-        )
+        if _KEEPS:
+            return _NURSERY.worker(modules)
+        code = f"from symattn.isolation import serve; serve({modules!r})"
+        popen = _python(code, subprocess.PIPE, subprocess.PIPE)
         assert popen.stdin is not None
         assert popen.stdout is not None
-        return cls(popen, popen.stdin, popen.stdout)
+        return cls(popen.stdin, popen.stdout, _Alone(popen))
 
     def ask(
         self, what: bytes, count: int, seconds: float | None, most: int | None = None
@@ -356,7 +356,7 @@ class _Process:
 
         def expire() -> None:
             late.set()
-            self.popen.terminate()
+            self.life.stop()
 
         timer = threading.Timer(threading.TIMEOUT_MAX if seconds is None else seconds, expire)
         timer.daemon = True
@@ -379,6 +379,25 @@ class _Process:
 
     def end(self, patience: float = 0.0) -> int | None:
         """End it, unless it has ended within so many seconds; the signal that it ended by."""
+        number = self.life.ended(patience)
+        with contextlib.suppress(OSError):  # what nobody reads any more
+            self.asks.close()
+        self.answers.close()
+        return number
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """The process of a worker without a keeper."""
+
+    popen: subprocess.Popen[bytes]
+
+    def stop(self) -> None:
+        """Tell it to end."""
+        self.popen.terminate()
+
+    def ended(self, patience: float) -> int | None:
+        """End it, unless it has ended within so many seconds; the signal that it ended by."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.popen.wait(patience)
         self.popen.terminate()
@@ -386,10 +405,30 @@ class _Process:
             self.popen.wait(_LAST)
         self.popen.kill()
         code = self.popen.wait()
-        with contextlib.suppress(OSError):  # what nobody reads any more
-            self.asks.close()
-        self.answers.close()
         return -code if code < 0 else None
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A worker's keeper, at the other end of a socket: told to end it, it says how it ended."""
+
+    keeper: socket.socket
+
+    def stop(self) -> None:
+        """Tell it to end."""
+        with contextlib.suppress(OSError):
+            self.keeper.shutdown(socket.SHUT_WR)
+
+    def ended(self, patience: float) -> int | None:
+        """As of one that is alone; None also where the keeper itself was killed."""
+        with self.keeper:
+            for seconds in (patience, 2 * _LAST):
+                self.keeper.settimeout(seconds)
+                with contextlib.suppress(BlockingIOError, TimeoutError, ConnectionError):
+                    code = int(self.keeper.recv(8) or b"0")
+                    return -code if code < 0 else None
+                self.stop()
+        return None
 
 
 def _send(stream: IO[bytes], content: bytes) -> None:
@@ -409,43 +448,133 @@ def _receive(stream: IO[bytes], most: int | None = None) -> bytes:
     return content
 
 
+def _python(code: str, stdin: Any, stdout: Any) -> subprocess.Popen[bytes]:
+    """Python itself; the folder where the command is called is not searched for modules: `-P`."""
+    isolated = "-I" if sys.flags.isolated else "-P"
+    return subprocess.Popen(  # noqa: S603 Python itself
+        [
+            sys.executable,
+            isolated,
+            "-c",
+            f"import sys; sys.path[:] = sys.argv[1:]; {code}",
+            *sys.path,
+        ],
+        stdin=stdin,
+        stdout=stdout,
+        env={**_ONE_THREAD, **os.environ},
+        start_new_session=True,  # ^C, and the end of a terminal, are for the one that asks
+    )
+
+
+# ---- the nursery, on Linux -------------------------------------------------------------------
+
+
+@dataclass
+class _Nursery:
+    """The process that workers are forked from, as the one that asks sees it."""
+
+    #: What it was started with; another one takes its place where that is no longer so.
+    _start: object = None
+    _popen: subprocess.Popen[bytes] | None = None
+    _socket: socket.socket | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def worker(self, modules: tuple[str, ...]) -> _Process:
+        """A new worker, which has these modules."""
+        (asked, asks), (answers, answered) = os.pipe(), os.pipe()
+        ours, keepers = socket.socketpair()
+        given = (asked, answered, keepers.fileno())
+        try:
+            with self._lock:
+                self._ask(pickle.dumps((modules, str(Path.cwd()))), given)
+        finally:
+            os.close(asked)
+            os.close(answered)
+            keepers.close()
+        return _Process(os.fdopen(asks, "wb"), os.fdopen(answers, "rb"), _Kept(ours))
+
+    def _ask(self, what: bytes, given: Sequence[int]) -> None:
+        # what a library reads in the environment it reads as it is imported; pytest changes its own
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
+        start = (os.getpid(), sys.path[:], environment)
+        if self._socket is not None and start == self._start:
+            with contextlib.suppress(OSError):
+                socket.send_fds(self._socket, [what], given)
+                return
+        self.close()
+        self._socket, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with its:
+            code = "from symattn.isolation import nurse; nurse()"
+            self._popen, self._start = _python(code, its, subprocess.DEVNULL), start
+        socket.send_fds(self._socket, [what], given)
+
+    def close(self) -> None:
+        """End it; workers go on."""
+        if self._socket is not None and self._popen is not None:
+            self._socket.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._popen.wait(_LAST)
+            self._popen.kill()
+            self._popen.wait()
+        self._socket = self._popen = None
+
+
+_NURSERY = _Nursery()
+atexit.register(_NURSERY.close)
+
+
+def nurse() -> None:
+    """What a nursery does: import what a worker needs, fork its keeper, until nobody asks."""
+    asked = socket.socket(fileno=os.dup(0))
+    os.dup2(1, 0)  # no keeper holds what only a nursery answers
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a keeper has ended
+    while select.select([asked], [], [], _IDLE)[0]:
+        message, given, _, _ = socket.recv_fds(asked, 2**20, 3)
+        if not message:
+            return
+        modules, folder = pickle.loads(message)  # noqa: S301 made by this code
+        _have(modules)
+        if not os.fork():
+            asked.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            tasks, results, keeper = given
+            if _is_kept(socket.socket(fileno=keeper)):
+                os.chdir(folder)
+                serve(modules, tasks, results, kept=True)
+            os._exit(0)
+        for number in given:
+            os.close(number)
+
+
 #: The options of ``prctl`` by which a process becomes the parent of what its children leave, and by
 #: which it ends with its own parent.
 _PR_SET_CHILD_SUBREAPER, _PR_SET_PDEATHSIG = 36, 1
 
 
-def _is_kept() -> bool:
-    """Go on in a child; this process stays and keeps it, and ends as it does, after all the rest.
+def _is_kept(control: socket.socket) -> bool:
+    """Go on in a child; this process stays and keeps it, and says how it and all the rest ended.
 
-    True in the child, and False when it has ended. It is ended where nobody asks any more, and when
-    its keeper is told to end.
+    True in the child, and False when it has ended. It is ended where nobody asks any more.
     """
     system = ctypes.CDLL(None)
     system.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     child = os.fork()
     if not child:
+        control.close()
         os.setpgid(0, 0)  # whoever ends its own group does not end the keeper
         system.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         return True
 
-    def end(*_: object) -> None:
+    def watch() -> None:
+        select.select([control], [], [])
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
 
-    def watch() -> None:
-        hung_up = select.poll()
-        hung_up.register(0, 0)
-        hung_up.poll()
-        end()
-
-    signal.signal(signal.SIGTERM, end)
     threading.Thread(target=watch, daemon=True).start()
     _, ended = os.waitpid(child, 0)
     _end_the_rest()
-    code = os.waitstatus_to_exitcode(ended)
-    if code < 0:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
+    with contextlib.suppress(OSError):
+        control.send(b"%d" % os.waitstatus_to_exitcode(ended))
     return False
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.extras import package, unavailable
 
 # compiling is most of what JAX takes here; read when it is imported
 os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 Tool = Callable[[str], str]
 
@@ -102,6 +104,13 @@ _LONGEST = (
     "verifying/test_backward.py",
     "documents/page/test_page.py",
 )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What JAX has compiled serves the processes of functions, too; a worker's are its own."""
+    compiled = tempfile.TemporaryDirectory(prefix="jax-")
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = compiled.name
+    config.add_cleanup(compiled.cleanup)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

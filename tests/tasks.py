@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 
 class Panic(BaseException):
@@ -31,6 +34,14 @@ def search(length: int) -> bool:
 
 def own_number(_: Any) -> int:
     return os.getpid()
+
+
+def surroundings(variable: str) -> tuple[str, str]:
+    return os.environ[variable], str(Path.cwd())
+
+
+def drawn(_: Any) -> float:
+    return float(np.random.random())
 
 
 def killed(number: int) -> None:

@@ -87,15 +87,48 @@ def test_a_worker_that_dies_is_a_line(run: Run, number: int) -> None:
     assert run(tasks.double, 2, "x") == 4
 
 
-def test_a_server_that_dies_is_replaced() -> None:
+def parent(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text("ascii").split()[3])
+
+
+def test_a_keeper_that_dies_is_replaced() -> None:
     with within(Limits(), ("tests.tasks",)) as run:
         first: Any = run(tasks.own_number, 0, "x")
-        server = int(Path(f"/proc/{first}/stat").read_text("ascii").split()[3])
-        os.kill(server, signal.SIGKILL)
-        os.kill(first, signal.SIGKILL)
+        os.kill(parent(first), signal.SIGKILL)
         found = run(tasks.double, 1, "x")
         assert isinstance(found, Failure) and found.status == Status.INTERNAL
         assert run(tasks.double, 1, "x") == 2
+
+
+def test_a_nursery_is_shared_and_replaced_when_it_dies() -> None:
+    with within(Limits(), ("tests.tasks",)) as run, within(Limits(), ()) as other:
+        one, two = (run_(tasks.own_number, 0, "x") for run_ in (run, other))
+        assert isinstance(one, int) and isinstance(two, int)
+        nursery = parent(parent(one))
+        assert nursery == parent(parent(two))
+        os.kill(nursery, signal.SIGKILL)
+        assert run(tasks.own_number, 0, "x") == one  # a worker goes on
+        with within(Limits(), ("tests.tasks",)) as third:
+            assert third(tasks.double, 1, "x") == 2
+            assert parent(parent(int(str(third(tasks.own_number, 0, "x"))))) != nursery
+
+
+def test_what_libraries_read_in_the_environment_is_that_of_now(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for value in ("1", "2"):
+        monkeypatch.setenv("JAX_ENABLE_X64", value)
+        monkeypatch.chdir(tmp_path if value == "2" else ROOT)
+        with within(Limits(), ("tests.tasks",)) as run:
+            assert run(tasks.surroundings, "JAX_ENABLE_X64", "x") == (value, str(Path.cwd()))
+
+
+def test_workers_draw_numbers_of_their_own() -> None:
+    drawn = set()
+    for _ in range(2):
+        with within(Limits(), ("tests.tasks", "numpy.random")) as run:
+            drawn.add(run(tasks.drawn, 0, "x"))
+    assert len(drawn) == 2
 
 
 def test_memory_is_bounded(run: Run) -> None:
@@ -247,7 +280,7 @@ def test_no_process_is_left(number: int, status: int, said: str) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", code], env=environment(), cwd=ROOT, stderr=subprocess.PIPE, text=True
     ) as running:
-        assert soon(lambda: len(started_by(running.pid)) == 2)
+        assert soon(lambda: len(started_by(running.pid)) == 3)  # its keeper's and nursery's too
         time.sleep(0.5)
         children = started_by(running.pid)
         running.send_signal(number)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from symattn.arithmetic.base import Array
 from symattn.derivations import Derivation, Evaluation
 from symattn.doors import Failure
 from symattn.errors import SymattnError, quote
-from symattn.isolation import Limits, Run, here, within
+from symattn.isolation import Limits, Run, here
 from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
 from symattn.language.texts import Wrong
@@ -37,7 +37,7 @@ from symattn.lifting.recording import (
 )
 from symattn.lifting.tapes import near
 from symattn.lifting.uniform import Called, varying
-from symattn.verifying.loading import Ended
+from symattn.verifying.loading import Ended, alone
 from symattn.verifying.subject import canonical_name
 
 #: The sizes at which a result is held against the function's own, beside those of the run.
@@ -149,8 +149,10 @@ def running(
 
     Raises `SymattnError` where it cannot.
     """
-    apart = within(limits, modules, stranger=True) if isinstance(target, str) else None
-    with nullcontext(here()) if apart is None else apart as run:
+    apart: AbstractContextManager[Run] = nullcontext(here())
+    if isinstance(target, str):
+        apart = alone(target, limits, modules, shared=("torch._dynamo", "jax"))
+    with apart as run:
         try:
             yield run
         except Ended as ended:

@@ -22,12 +22,12 @@ from symattn.attention.spec import Attention
 from symattn.attention.variants import variant
 from symattn.doors import Failure
 from symattn.errors import SymattnError, nearest, quote
-from symattn.isolation import Limits, within
+from symattn.isolation import Limits
 from symattn.printable import printable
 from symattn.status import Status
 from symattn.verifying.calling import Function, here
 from symattn.verifying.inputs import PROPERTIES, fits, named
-from symattn.verifying.loading import Ended, there
+from symattn.verifying.loading import Ended, alone, there
 from symattn.verifying.report import Verification
 from symattn.verifying.subject import Wanted
 from symattn.verifying.verification import verify
@@ -189,8 +189,9 @@ class Assignment:
         """
         score, tests = 0.0, []
         limits = Limits(seconds, _MEMORY)
-        with within(limits, ("symattn.verifying.loading",), stranger=True) as run:
-            function = partial(there, run, f"{submission}:{self.function}")
+        target = f"{submission}:{self.function}"
+        with alone(target, limits, ("symattn.verifying.loading",)) as run:
+            function = partial(there, run, target)
             for name, points in self.worth.items():
                 graded = self._graded(function, name)
                 earned = points if graded.passes else 0

@@ -12,9 +12,11 @@ import importlib
 import importlib.util
 import inspect
 import os
+import re
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,13 +72,33 @@ def verify_named(asked: Asked) -> Verified | Failure:
     Raises `SymattnError` where the function cannot be imported or called.
     """
     limits = Limits(None, asked.memory)
-    with within(limits, (__name__,), asked.debug, stranger=True) as run:
+    with alone(asked.target, limits, (__name__,), asked.debug) as run:
         try:
             found = verify(there(run, asked.target), asked.wanted)
         except Ended as ended:
             return ended.failure
     document = verification_document(found, asked.brief)
     return Verified(found.status, document, verification_data(found))
+
+
+def alone(
+    target: str,
+    limits: Limits,
+    modules: tuple[str, ...],
+    debug: bool = False,
+    shared: Sequence[str] = ("torch", "jax"),
+) -> AbstractContextManager[Run]:
+    """A process for a function of a file, with these modules.
+
+    It has what is `shared` of the libraries that the file imports, too: these take seconds, and are
+    imported once for all processes.
+    """
+    text = ""
+    with contextlib.suppress(OSError, ValueError):
+        text = Path(target.rpartition(":")[0]).read_text("utf-8")
+    used = re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE)
+    wanted = [name for name in shared if name.partition(".")[0] in used]
+    return within(limits, (*modules, *wanted), debug, stranger=True)
 
 
 class Ended(Exception):

@@ -407,8 +407,8 @@ def test_processes_that_are_killed_take_nothing_along(
 
 def _kill_children() -> None:
     """Kill the processes of the pool, and no others that this process has started."""
-    keepers = started_by(os.getpid(), "symattn.isolation")
-    workers = [worker for keeper in keepers for worker in started_by(keeper)]
+    started = started_by(os.getpid(), "symattn.isolation")
+    workers = [one for one in started if not started_by(one)]
     for worker in workers:
         os.kill(worker, signal.SIGKILL)
     assert workers
