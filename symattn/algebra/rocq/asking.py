@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,36 +28,43 @@ _ANALYSIS = frozenset(
 
 def asked(theorems: Sequence[str], seconds: float) -> list[str]:
     """Why Rocq does not accept each of these files; "" where it does."""
-    program = shutil.which("coqc")
-    if program is None:
+    if shutil.which("coqc") is None:
         return ["there is no coqc" for _ in theorems]
+    end, library_folder = time.monotonic() + seconds, Path(_folder().name)
+
+    def compiled(folder: Path, name: str, text: str) -> tuple[str, str]:
+        """What is printed, and why the file is not compiled."""
+        (folder / name).write_text(text, encoding="utf-8")
+        command = ["coqc", "-w", "none", "-Q", str(library_folder), "Symattn", name]
+        try:
+            ran = subprocess.run(  # noqa: S603  the program is Rocq, found by its name
+                command,
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                timeout=max(end - time.monotonic(), 0.0),
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return "", f"coqc is not done in {seconds:g} s"
+        said = [line for line in ran.stderr.splitlines() if line.strip()]
+        return ran.stdout, (said or ["coqc refuses it"])[-1] if ran.returncode else ""
+
     found = []
-    with TemporaryDirectory() as folder:
-        end = time.monotonic() + seconds
-
-        def compiled(name: str, text: str) -> tuple[str, str]:
-            """What is printed, and why the file is not compiled."""
-            (Path(folder) / name).write_text(text, encoding="utf-8")
-            command = [program, "-w", "none", "-Q", ".", "Symattn", name]
-            try:
-                ran = subprocess.run(  # noqa: S603  the program is Rocq, found by its name
-                    command,
-                    cwd=folder,
-                    capture_output=True,
-                    text=True,
-                    timeout=max(end - time.monotonic(), 0.0),
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                return "", f"coqc is not done in {seconds:g} s"
-            said = [line for line in ran.stderr.splitlines() if line.strip()]
-            return ran.stdout, (said or ["coqc refuses it"])[-1] if ran.returncode else ""
-
-        lacking = compiled("symattn.v", library())[1] if theorems else ""
-        for text in theorems:
-            printed, why = ("", lacking) if lacking else compiled("statement.v", text)
-            found.append(why or ("" if _is_proven(printed) else "it stands on axioms"))
+    lacking = ""
+    if theorems and not (library_folder / "symattn.vo").exists():
+        lacking = compiled(library_folder, "symattn.v", library())[1]
+    for text in theorems:
+        with TemporaryDirectory() as folder:
+            printed, why = ("", lacking) if lacking else compiled(Path(folder), "stated.v", text)
+        found.append(why or ("" if _is_proven(printed) else "it stands on axioms"))
     return found
+
+
+@cache
+def _folder() -> TemporaryDirectory[str]:
+    """Where the library is compiled, once for a process."""
+    return TemporaryDirectory(prefix="symattn-")
 
 
 def _is_proven(printed: str) -> bool:
