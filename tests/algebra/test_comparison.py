@@ -63,7 +63,7 @@ EQUAL = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other", "where"), share(EQUAL, 2))
+@pytest.mark.parametrize(("one", "other", "where"), share(EQUAL, 4))
 def test_equal_for_all_sizes(
     one: str | Attention, other: str | Attention, where: tuple[str, ...]
 ) -> None:
@@ -87,7 +87,7 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other", "where"), share(DIFFERENT, 2))
+@pytest.mark.parametrize(("one", "other", "where"), share(DIFFERENT, 4))
 def test_different_with_numbers(
     one: str | Attention, other: str | Attention, where: tuple[str, ...]
 ) -> None:
@@ -230,7 +230,7 @@ def test_ties_mean_what_they_say() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    share(islice(combinations_with_replacement(VARIANTS, 2), 0, None, 5), 24),
+    share(islice(combinations_with_replacement(VARIANTS, 2), 0, None, 5), 48),
 )
 def test_pairs_of_variants(one: Variant, other: Variant) -> None:
     """Every answer is what NumPy's numbers say."""

@@ -229,7 +229,9 @@ def says(found: Theorem, claim: Goal) -> bool:
 POWERS = ("half", "constant")
 
 
-@pytest.mark.parametrize("one", [one for one in PROVEN if one.decay not in POWERS], ids=str)
+@pytest.mark.parametrize(
+    "one", share([one for one in PROVEN if one.decay not in POWERS], 4), ids=str
+)
 def test_a_theorem_says_what_was_asked(one: Drawn) -> None:
     if one.normalised:
         with pytest.raises(Refused, match="a division in each head or token has no proof in Rocq"):
@@ -241,6 +243,7 @@ def test_a_theorem_says_what_was_asked(one: Drawn) -> None:
     assert not says(dataclasses.replace(found, hypotheses=hypotheses), claim)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("one", share([PROVEN[0], PROVEN[3]], 2), ids=str)
 def test_rocq_accepts_an_induction(one: Drawn, tool: Tool) -> None:
     tool("coqc")
@@ -325,7 +328,7 @@ def test_two_sides_may_call_a_state_the_same() -> None:
     assert equal(derivation(slow), derivation(LINEAR)).verdict == "different"
 
 
-@pytest.mark.parametrize("count", [60, pytest.param(4000, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("count", [20, pytest.param(4000, marks=pytest.mark.nightly)])
 def test_no_changed_certificate_proves_what_is_false(count: int) -> None:
     found = [*outcomes(changed(certificates(), count, 3))]
     assert not [made for _, became, made in found if became == "false"]

@@ -49,7 +49,7 @@ def test_a_false_one_has_none() -> None:
         assert equal(text).certificate is None
 
 
-@pytest.mark.parametrize("text", share([one for one in PROVEN if one not in LACKING], 4))
+@pytest.mark.parametrize("text", share([one for one in PROVEN if one not in LACKING], 8))
 def test_rocq_accepts_what_is_proven(text: str, tool: Tool) -> None:
     tool("coqc")
     assert asked([of(text)], 300) == [""]

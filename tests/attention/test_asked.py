@@ -21,7 +21,7 @@ NAMES = {row.name for row in VARIANTS}
 @pytest.mark.parametrize(
     ("engine", "every"),
     [
-        *(pytest.param(engine, 8 if engine.package == "jax" else 1) for engine in ENGINES),
+        *(pytest.param(engine, 32 if engine.package == "jax" else 1) for engine in ENGINES),
         *(
             pytest.param(engine, 1, marks=pytest.mark.nightly)  # JAX compiles for every shape
             for engine in ENGINES

@@ -221,7 +221,7 @@ def test_symbols_print_in_every_format(name: str, convention: Any) -> None:
 # ---- numbers -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", SPECS, ids=str)
+@pytest.mark.parametrize("name", share(SPECS, 2), ids=str)
 def test_the_result_is_what_the_definitions_say(name: str) -> None:
     expected, evaluation = wanted(name), evaluated(name)
     last = derived(SPECS[name]).names[-1]

@@ -428,6 +428,7 @@ def _record(name: str, answer: str) -> Record:
     return replace(record, student=name, marks=tuple(marks), remarks=(f"{name}: no entry",))
 
 
+@pytest.mark.nightly
 @settings(max_examples=60, deadline=None)
 @given(NASTY, NASTY)
 def test_names_and_answers_are_only_text(name: str, answer: str) -> None:

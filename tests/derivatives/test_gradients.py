@@ -67,7 +67,7 @@ def torch() -> Any:
 # ---- judges ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*NAMES, *MORE])
+@pytest.mark.parametrize("name", share([*NAMES, *MORE], 2))
 def test_pytorch_agrees(name: str, torch: Any) -> None:
     assert disagreement(problem(name).gradients(), problem(name).by_torch(torch)) == ""
 

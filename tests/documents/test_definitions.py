@@ -169,7 +169,7 @@ _PAGES: dict[str, Attention] = {row.name: row.spec for row in VARIANTS} | {
 
 
 @pytest.mark.parametrize(
-    ("name", "notation"), share(product(_PAGES, ["default", "columns", "from 0"]), 2)
+    ("name", "notation"), share(product(_PAGES, ["default", "columns", "from 0"]), 4)
 )
 def test_every_letter_is_defined_on_the_page(name: str, notation: str) -> None:
     derivation = _PAGES[name].derivation()

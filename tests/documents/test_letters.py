@@ -64,7 +64,7 @@ _SPECS = {row.name: row.spec for row in VARIANTS} | {
 }
 
 
-@pytest.mark.parametrize(("name", "back"), share(product(_SPECS, (False, True)), 3))
+@pytest.mark.parametrize(("name", "back"), share(product(_SPECS, (False, True)), 9))
 def test_no_letter_has_two_meanings(name: str, back: bool) -> None:
     derivation = _SPECS[name].derivation()
     derivation = derivation.gradient() if back else derivation

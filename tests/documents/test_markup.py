@@ -252,8 +252,9 @@ def live(found: Sequence[str]) -> list[str]:
 #: Renderers of both kinds, those that read formulas and those that do not, on one flavor, and one
 #: on the others.
 USUAL = {
-    *product(["github"], ("gfm", "markdown", "markdown-it gfm-like")),
-    *product(FLAVORS, ["markdown-it math"]),
+    ("github", "gfm"),
+    ("github", "markdown-it gfm-like"),
+    ("katex", "markdown-it math"),
 }
 
 

@@ -231,8 +231,8 @@ def amiss(page: str, wanted: Sequence[Expected]) -> list[str]:
         ("article", "pdflatex", USUAL),
         pytest.param("article", "pdflatex", tuple(SHEETS), marks=pytest.mark.nightly),
         ("article", "lualatex", tuple(SHEETS)[::12]),
-        ("standalone", "pdflatex", tuple(SHEETS)[1::12]),
-        ("beamer", "pdflatex", tuple(SHEETS)[2::12]),
+        pytest.param("standalone", "pdflatex", tuple(SHEETS)[1::12], marks=pytest.mark.nightly),
+        pytest.param("beamer", "pdflatex", tuple(SHEETS)[2::12], marks=pytest.mark.nightly),
     ],
 )
 def test_pdf(
@@ -388,6 +388,7 @@ def data_of(cell: Any) -> list[Any]:
     return [out.get("data") for out in cell.get("outputs", ())]
 
 
+@pytest.mark.nightly
 def test_notebooks(katex: Formulas, tmp_path: Path) -> None:
     """What the cells of a notebook show when it is run is what is written above them."""
     nbformat = package("nbformat")

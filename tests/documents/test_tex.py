@@ -134,8 +134,8 @@ def test_every_notation_compiles_and_fits(
     ("flavor", "program", "part"),
     [
         ("article", "pdflatex", slice(0, None, 4)),
-        ("fragment", "pdflatex", slice(1, None, 4)),
-        ("beamer", "pdflatex", slice(3, None, 8)),
+        pytest.param("fragment", "pdflatex", slice(1, None, 4), marks=pytest.mark.nightly),
+        pytest.param("beamer", "pdflatex", slice(3, None, 8), marks=pytest.mark.nightly),
         pytest.param("article", "pdflatex", slice(None), marks=pytest.mark.nightly),
         pytest.param("fragment", "pdflatex", slice(None), marks=pytest.mark.nightly),
         pytest.param("article", "lualatex", slice(None), marks=pytest.mark.nightly),

@@ -73,7 +73,7 @@ def test_every_softmax_in_one_step_has_a_plan() -> None:
 
 
 @pytest.mark.usefixtures("always")
-@pytest.mark.parametrize("name", share(SPECS, 8))
+@pytest.mark.parametrize("name", share(SPECS, 16))
 def test_a_product_by_rows_lies_where_rounding_may_put_it(name: str) -> None:
     spec = SPECS[name]
     if not accepted(spec):

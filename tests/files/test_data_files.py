@@ -335,7 +335,7 @@ def refusal(reference: str, folder: Path, read: Callable[[str, Path], Any] = rea
     return said
 
 
-@pytest.mark.parametrize(("name", "make"), MALFORMED)
+@pytest.mark.parametrize(("name", "make"), share(MALFORMED, 3))
 def test_a_malformed_file_is_refused_in_a_line(
     name: str, make: Callable[[], bytes], tmp_path: Path
 ) -> None:

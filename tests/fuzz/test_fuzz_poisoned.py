@@ -18,6 +18,7 @@ import pytest
 from tests import slower
 from tests.extras import package
 from tests.fuzz.poisoned import KINDS, MOST_BYTES, MOST_SECONDS, Taken, taken
+from tests.shares import share
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -42,7 +43,7 @@ def alone() -> Iterator[ProcessPoolExecutor]:
 
 
 @pytest.mark.parametrize(
-    ("ending", "what"), [(k, what) for k, all_ in WORST.items() for what in all_]
+    ("ending", "what"), share([(k, what) for k, all_ in WORST.items() for what in all_], 3)
 )
 def test_a_poisonous_file_takes_little(
     ending: str, what: str, tmp_path: Path, alone: ProcessPoolExecutor

@@ -44,7 +44,7 @@ def told(name: str, back: bool) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("name", "back", "language"),
-    share(product(RECURRENT, (False, True), ("python", "numpy", "torch", "jax")), 4),
+    share(product(RECURRENT, (False, True), ("python", "numpy", "torch", "jax")), 7),
 )
 def test_a_loop_makes_the_states(name: str, back: bool, language: str) -> None:
     whole, values = made(name, back)
@@ -60,8 +60,10 @@ def test_a_loop_makes_the_states_in_javascript(tool: Callable[[str], str], tmp_p
     assert wrong == [[]] * len(calls)
 
 
-@pytest.mark.parametrize("language", ["numpy", "torch", "jax"])
-@pytest.mark.parametrize("name", ["online-softmax", "gated-deltanet", "gru"])
+@pytest.mark.parametrize(
+    ("name", "language"),
+    share(product(["online-softmax", "gated-deltanet", "gru"], ["numpy", "torch", "jax"]), 4),
+)
 def test_a_batch_has_states_of_its_own(name: str, language: str) -> None:
     whole, _ = made(name, back=True)
     code = code_document(whole, language)

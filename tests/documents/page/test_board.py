@@ -40,6 +40,7 @@ def board(opened: Callable[..., Any]) -> Callable[[str], Any]:
     return before_an_audience
 
 
+@pytest.mark.nightly
 def test_each_value_comes_after_a_key(board: Callable[[str], Any]) -> None:
     page = board(sheet_page("causal"))
     assert page.evaluate(SEEN)["line"]  # what is going to be done
@@ -58,6 +59,7 @@ def test_each_value_comes_after_a_key(board: Callable[[str], Any]) -> None:
         pytest.fail("the walk has no end")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["causal", "multi-head", "biased"])
 def test_digits_are_read_from_afar(name: str, board: Callable[[str], Any]) -> None:
     page = board(variant_page(name))

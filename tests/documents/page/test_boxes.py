@@ -65,20 +65,24 @@ def faults(in_browser: InBrowser, document: str, browser: str, *sights: str) -> 
 
 def measured() -> list[Any]:
     """Every page on every screen and on paper, and what of it is measured in the usual run."""
-    usual = [pytest.param(name, sights, id=name) for name, sights in USUAL.items()]
+    usual = [
+        pytest.param(*each, browser, id=f"{each[0]}-{browser}")
+        for each, browser in zip(USUAL.items(), BROWSERS, strict=True)
+    ]
     return usual + [
         pytest.param(
             name,
             (*SCREENS, "paper"),
-            id=f"{name}-everywhere",
+            browser,
+            id=f"{name}-{browser}-everywhere",
             marks=pytest.mark.nightly,
         )
         for name in NAMES
+        for browser in BROWSERS
     ]
 
 
-@pytest.mark.parametrize("browser", BROWSERS)
-@pytest.mark.parametrize(("name", "sights"), measured())
+@pytest.mark.parametrize(("name", "sights", "browser"), measured())
 def test_nothing_is_over_anything_else_or_cut_off(
     name: str, sights: tuple[str, ...], browser: str, in_browser: InBrowser
 ) -> None:

@@ -92,6 +92,7 @@ def arguments(seed: int, count: int) -> Iterator[tuple[str, str]]:
         yield name, f"{x.numerator}/{x.denominator}"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("bits", [96, 256, 1024])
 def test_enclosures_contain_the_value_and_are_narrow(bits: int, tool: Tool) -> None:
     asked = [(*one, bits) for one in (*HARD, *arguments(bits, 300))]
@@ -314,7 +315,8 @@ def edits_of(name: str) -> tuple[str, ...]:
     return ("none",) if name in RATIOS else EDITS
 
 
-@pytest.mark.parametrize("name", share([*SPECS], 24, 1))
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", share([*SPECS], 48, 1))
 def test_programs_show_what_derive_shows(name: str, tool: Tool) -> None:
     example = small_example(SPECS[name])
     compared, wrong = mismatches(*example, edits_of(name), tool("node"), name)
@@ -322,7 +324,8 @@ def test_programs_show_what_derive_shows(name: str, tool: Tool) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 16, 2))
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 48, 2))
 def test_gradients_show_what_derive_shows(name: str, tool: Tool) -> None:
     spec = next(row.spec for row in VARIANTS if row.name == name)
     derivation, values = small_example(spec, gradient=())
@@ -343,7 +346,7 @@ CONSTANTS = (
 )
 
 
-@pytest.mark.parametrize("text", share(CONSTANTS, 2))
+@pytest.mark.parametrize("text", share(CONSTANTS, 4))
 def test_numbers_in_equations_show_what_derive_shows(text: str, tool: Tool) -> None:
     whole = derivation_of(text)
     derivation = whole.gradient()

@@ -35,6 +35,7 @@ def told(page: Any) -> list[str]:
     return [str(text) for text in page.locator("header .claims").all_inner_texts()]
 
 
+@pytest.mark.nightly
 def test_each_chunk_has_the_claims_of_its_tokens(page: Any) -> None:
     rights = []
     wrong: list[str] = []
@@ -76,6 +77,7 @@ def test_the_mark_stands_at_the_entry_that_is_meant(page: Any) -> None:
     assert page.locator("#origin .verdict").inner_text() == "Claimed: 0.0596, right."
 
 
+@pytest.mark.nightly
 def test_nothing_is_said_of_marks_that_are_shown(page: Any) -> None:
     assert "does not mark" not in page.content()
 

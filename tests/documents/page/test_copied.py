@@ -56,7 +56,7 @@ def in_latex(subject: Subject, values: Evaluation, without: str = "") -> dict[st
     return found
 
 
-@pytest.mark.parametrize("name", share([*ALL], 24))
+@pytest.mark.parametrize("name", share([*ALL], 72))
 def test_a_step_is_copied_as_derive_writes_it(name: str, opened: Callable[..., Any]) -> None:
     subject = ALL[name]()
     page = opened(page_of(subject))
@@ -85,6 +85,7 @@ def test_notations_are_copied(
     assert page.evaluate(COPIED) == in_latex(Subject(derivation, values, notation), values)
 
 
+@pytest.mark.nightly
 def test_a_changed_page_is_copied_as_it_is_shown(opened: Callable[..., Any]) -> None:
     subject = ALL["causal"]()
     page = opened(page_of(subject))
@@ -136,6 +137,7 @@ def test_exact_values_are_copied_as_the_page_has_them(opened: Callable[..., Any]
     assert settled(page).evaluate(COPIED) == decimals
 
 
+@pytest.mark.nightly
 def test_a_matrix_that_was_opened_is_copied_in_full(opened: Callable[..., Any]) -> None:
     derivation, values = small_example(Attention(), tokens=12)
     page = opened(html_document(Shown(derivation, values)))

@@ -62,6 +62,7 @@ def test_a_formula_that_is_cut_off_would_be_found(
     assert in_browser("firefox.cjs", pages(page, ()), FIREFOX)["clipped"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("program", share(["chromium", FIREFOX], 2))
 def test_fingers_on_the_stage(program: str, in_browser: InBrowser) -> None:
     """A variant with matrices wider than a phone; a stage that no finger moves would be found."""

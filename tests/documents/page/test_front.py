@@ -64,7 +64,7 @@ def follow(page: Any, row: int, head: int = 0) -> None:
 # ---- the sentence ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 12))
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 36))
 def test_what_is_said_of_every_token_is_true(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     page = opened(html_document(Shown(derivation, values)))
@@ -191,6 +191,7 @@ def test_arrow_keys_move_the_query(causal: Any) -> None:
     assert page.locator(".tip").get_attribute("aria-valuetext") == "1, 1.1"
 
 
+@pytest.mark.nightly
 def test_a_query_that_is_made_otherwise_is_not_dragged(opened: Callable[..., Any]) -> None:
     for name, count in (("rotary", 0), ("cosine", 0), ("scaled-dot-product", 1), ("cross", 1)):
         page = opened(html_document(Shown(*variant(name))))
@@ -223,6 +224,7 @@ def test_what_attends_to_nothing_is_told_by_rows_and_columns(opened: Callable[..
     assert not re.search("query|key|attend", whole), whole
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", UNNAMED)
 def test_the_weights_of_equations_need_no_name(text: str, opened: Callable[..., Any]) -> None:
     derivation = derivation_of(text, {"V": (3, 2)})
@@ -264,6 +266,7 @@ def between(point: Point, others: Sequence[Point]) -> bool:
     return False
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("count", share([3, 5, 4], 2))
 def test_a_key_is_said_to_win_nowhere_if_and_only_if_it_lies_between_others(
     count: int, opened: Callable[..., Any]
@@ -390,6 +393,7 @@ def near_a_mean(target: Point, values: Sequence[Point]) -> bool:
     return False
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("count", share([2, 3, 4], 3, 1))
 def test_an_output_is_impossible_if_and_only_if_it_is_beside_the_means_of_the_values(
     count: int, opened: Callable[..., Any]
@@ -427,6 +431,7 @@ def test_an_output_is_impossible_if_and_only_if_it_is_beside_the_means_of_the_va
     assert len(seen) == (4 if count > 2 else 2), seen
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("normaliser", ["softmax", "softmax-off-by-one", "sum"])
 def test_nothing_is_impossible_that_a_bias_or_another_normaliser_makes(
     normaliser: str, opened: Callable[..., Any]

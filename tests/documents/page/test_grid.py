@@ -77,6 +77,7 @@ def test_keys_of_a_grid(opened: Callable[..., Any]) -> None:
     assert page.locator('[aria-selected="true"]').first.get_attribute("aria-label").startswith("t0")
 
 
+@pytest.mark.nightly
 def test_what_is_left_out_is_counted(opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(*named([f"t{k}" for k in range(12)]))))
     table = page.locator("section#scores .home table")

@@ -115,7 +115,7 @@ def faults(page: Any, expected: Mapping[str, set[str]]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("name", "of"), share(product(NAMES, ("generic numbers", "small numbers")), 23)
+    ("name", "of"), share(product(NAMES, ("generic numbers", "small numbers")), 92)
 )
 def test_what_lights_up_is_what_changes(name: str, of: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)

@@ -16,6 +16,7 @@ from tests.shares import share
 CHOOSE = "document.querySelector(\"#weights .home tr[data-r='1'] td[data-c='1']\").click()"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", share([320, 768, 1440], 2))
 def test_the_panel_gives_a_line_all_its_width(width: int, opened: Callable[..., Any]) -> None:
     page = opened(variant_page("cached-llama"), width)
@@ -66,6 +67,7 @@ def test_a_shade_would_be_found(
     assert shaded(opened)
 
 
+@pytest.mark.nightly
 def test_forced_colours_outline_what_is_lit_alone(opened: Callable[..., Any]) -> None:
     page = opened(sheet_page("two_heads"), forced_colors="active")
     page.keyboard.press("s")

@@ -69,7 +69,7 @@ def entries(derivation: Derivation, values: Evaluation) -> Iterator[tuple[str, s
 # ---- what it shows ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", share(NAMES, 12))
+@pytest.mark.parametrize("name", share(NAMES, 24))
 def test_every_variant_shows_the_proven_digits(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     page = opened(html_document(Shown(derivation, values, notation=Notation(limit=0))))
@@ -114,6 +114,7 @@ def same_numbers(page: Any, derivation: Derivation, values: Evaluation) -> None:
             assert np.isclose(number, array[place], rtol=1e-12, atol=10 * size), (letter, place)
 
 
+@pytest.mark.nightly
 def test_worked_lines_are_those_of_every_document(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("two_heads")
     page = opened(sheet_page("two_heads"))
@@ -128,7 +129,7 @@ def test_worked_lines_are_those_of_every_document(opened: Callable[..., Any]) ->
             assert shown == f'<math display="block">{inside(tree)}</math>'
 
 
-@pytest.mark.parametrize("name", share(NAMES, 12, 6))
+@pytest.mark.parametrize("name", share(NAMES, 36, 6))
 def test_lines_of_changed_numbers_give_their_results(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     page = opened(variant_page(name))
@@ -293,6 +294,7 @@ def test_what_is_no_number_is_refused(opened: Callable[..., Any]) -> None:
         assert page.locator(field).get_attribute("aria-invalid") == "true"
 
 
+@pytest.mark.nightly
 def test_what_is_said_of_the_digits_follows_the_page(
     opened: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -357,6 +359,7 @@ def test_a_changed_mask_is_no_longer_called_causal(opened: Callable[..., Any]) -
 # ---- how it is made ------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_words_stay_words(tmp_path: Path, opened: Callable[..., Any]) -> None:
     labels = [*INJECTIONS, *HOSTILE_LABELS]
     rows = [[index % 5, 1] for index in range(len(labels))]
@@ -432,6 +435,7 @@ def axe_faults(page: Any, axe: str) -> list[tuple[str, str]]:
     return [(rule, html) for rule, html in found]
 
 
+@pytest.mark.nightly
 def test_the_nu_checker_finds_nothing(
     tool: Callable[[str], str], node_file: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -66,7 +66,7 @@ def expect(page: Any, number: int, count: int = 3) -> None:
     settled(page)
 
 
-@pytest.mark.parametrize("name", share(DECODED, 8, 4))
+@pytest.mark.parametrize("name", share(DECODED, 16, 4))
 def test_every_chunk_has_the_digits_of_derive(name: str, opened: Callable[..., Any]) -> None:
     parts = parts_of(name)
     page = opened(page_of(parts))
@@ -85,6 +85,7 @@ def page(opened: Callable[..., Any]) -> Any:
     return opened(page_of(parts_of("causal")))
 
 
+@pytest.mark.nightly
 def test_buttons_slider_keys_and_the_address_lead_to_a_chunk(page: Any) -> None:
     expect(page, 1)
     page.click("#after")
@@ -113,6 +114,7 @@ def test_buttons_slider_keys_and_the_address_lead_to_a_chunk(page: Any) -> None:
     expect(page, 3)
 
 
+@pytest.mark.nightly
 def test_step_temperature_and_decimals_go_along(page: Any) -> None:
     entered(page, "#temperature", "1/2")
     entered(page, "#decimals", "6")
@@ -168,6 +170,7 @@ def test_paper_says_that_it_has_one_chunk(page: Any) -> None:
     assert not page.locator("#chunk").is_visible()
 
 
+@pytest.mark.nightly
 def test_a_saved_copy_still_has_every_chunk(opened: Callable[..., Any]) -> None:
     parts = parts_of("causal")
     page = opened(page_of(parts))

@@ -165,6 +165,7 @@ def walked(page: Any, derivation: Derivation, values: Evaluation, notation: Nota
 # ---- walking ---------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_query_is_followed_to_its_end_by_keyboard(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
     digits = digits_with(derivation, values)
@@ -223,6 +224,7 @@ def test_other_rows_are_filled_and_emptied(opened: Callable[..., Any]) -> None:
     assert "follow=1.0;stage=scores;frame=2" in page.url
 
 
+@pytest.mark.nightly
 def test_a_link_opens_exactly_what_was_seen(opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(*sheet("two_heads"))), reduced_motion="reduce")
     page.keyboard.press("s")
@@ -247,6 +249,7 @@ def four(value: float, decimals: int = 4) -> Decimal:
     return Decimal(float(value)).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
 
 
+@pytest.mark.nightly
 def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
     opened: Callable[..., Any],
 ) -> None:
@@ -276,7 +279,7 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
         assert found > 5
 
 
-@pytest.mark.parametrize("name", share(NAMES, 24, 2))
+@pytest.mark.parametrize("name", share(NAMES, 72, 2))
 def test_every_variant_makes_sense_on_the_stage(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     notation = Notation(limit=0)
@@ -286,6 +289,7 @@ def test_every_variant_makes_sense_on_the_stage(name: str, opened: Callable[...,
     assert walked(page, derivation, values, notation)
 
 
+@pytest.mark.nightly
 def test_gradients_and_columns_on_the_stage(opened: Callable[..., Any]) -> None:
     spec = next(row.spec for row in VARIANTS if row.name == "causal")
     derivation, values = small_example(spec, tokens=3, gradient=("Q", "W_K"))
@@ -338,6 +342,7 @@ def test_without_motion_each_press_shows_a_frame(opened: Callable[..., Any]) -> 
 # ---- between stage and sheet -------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_the_chosen_entry_goes_along(opened: Callable[..., Any]) -> None:
     page = opened(sheet_page("two_heads"))
     chosen = page.locator("section#scores [data-h='1'] tr[data-r='1'] td[data-c='0']").last
@@ -355,6 +360,7 @@ def test_the_chosen_entry_goes_along(opened: Callable[..., Any]) -> None:
     assert page.locator("#stage").is_hidden() and page.locator("section#scores").is_visible()
 
 
+@pytest.mark.nightly
 def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None:
     page = opened(sheet_page("causal"))
     typed(page, "3")
@@ -370,6 +376,7 @@ def test_a_changed_page_says_so_on_the_stage(opened: Callable[..., Any]) -> None
         assert wrong_digits(page.evaluate(SHOWN), walk) == []
 
 
+@pytest.mark.nightly
 def test_a_page_with_a_story_opens_on_the_stage(tmp_path: Path) -> None:
     source = tmp_path / "story.toml"
     text = CAUSAL.read_text(encoding="utf-8")
@@ -387,6 +394,7 @@ def test_a_page_with_a_story_opens_on_the_stage(tmp_path: Path) -> None:
     assert refused.exit_code == 2 and "--format html" in refused.output
 
 
+@pytest.mark.nightly
 def test_axe_finds_nothing_on_the_stage(
     opened: Callable[..., Any], node_file: Callable[[str], Path]
 ) -> None:
@@ -414,6 +422,7 @@ def test_colours_of_the_stage_can_be_read() -> None:
             assert contrast(edge, paper) > 4.5 and contrast(edge, ground) > 4.5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [375, 1280])
 def test_next_lands_a_heading_in_view_and_the_panel_hides_no_focus(
     width: int, opened: Callable[..., Any]

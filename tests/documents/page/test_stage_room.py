@@ -56,6 +56,7 @@ def test_every_frame_shows_what_is_worked_out(width: int, opened: Callable[..., 
     assert [*dict.fromkeys(one["step"] for one in frames)] == steps[steps.index("scores") :]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached")))
 def test_variants_on_a_small_phone(name: str, opened: Callable[..., Any]) -> None:
     judged(walk(on_a_screen(opened, variant_page(name), 320)))

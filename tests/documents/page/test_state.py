@@ -78,6 +78,7 @@ def test_every_change_can_be_undone_and_done_again(page: Any) -> None:
     assert cells(settled(page)) == seen[-1][0]
 
 
+@pytest.mark.nightly
 def test_escape_gives_a_number_up_and_printing_takes_it(page: Any) -> None:
     field_of(page).fill("9")
     page.keyboard.press("Escape")
@@ -88,6 +89,7 @@ def test_escape_gives_a_number_up_and_printing_takes_it(page: Any) -> None:
     assert fragment(page) == "x=X.0:9"
 
 
+@pytest.mark.nightly
 def test_a_field_keeps_its_own_undo_and_what_was_typed(page: Any) -> None:
     typed(page, " sqrt(2) ")
     assert field_of(page).input_value() == "sqrt(2)"
@@ -104,6 +106,7 @@ def test_a_field_keeps_its_own_undo_and_what_was_typed(page: Any) -> None:
     assert field_of(page, 1).input_value() == "0"
 
 
+@pytest.mark.nightly
 def test_a_drag_of_the_slider_is_one_step_and_proves_nothing_meanwhile(page: Any) -> None:
     box = page.locator("#slider").bounding_box()
     y = box["y"] + box["height"] / 2
@@ -125,6 +128,7 @@ def test_a_drag_of_the_slider_is_one_step_and_proves_nothing_meanwhile(page: Any
     assert page.get_attribute("#undo", "aria-disabled") == "true"
 
 
+@pytest.mark.nightly
 def test_switches_are_drawn_over(page: Any) -> None:
     flips = page.locator("#mask .switched td[data-c]")
     flips.nth(1).scroll_into_view_if_needed()
@@ -143,6 +147,7 @@ def test_switches_are_drawn_over(page: Any) -> None:
     assert fragment(page) == ""
 
 
+@pytest.mark.nightly
 def test_arrows_change_the_last_place(page: Any) -> None:
     typed(page, "0.10")
     field = field_of(page)
@@ -154,6 +159,7 @@ def test_arrows_change_the_last_place(page: Any) -> None:
     assert fragment(page) == "x=X.0:-1"
 
 
+@pytest.mark.nightly
 def test_a_number_is_dragged_by_tenths_and_typed_at_once(page: Any) -> None:
     cell = page.locator("#X .dragged td[data-c]").first
     cell.scroll_into_view_if_needed()
@@ -200,6 +206,7 @@ def link(page: Any) -> Callable[[str], Any]:
     return lambda hash_: reopened(page, hash_)
 
 
+@pytest.mark.nightly
 def test_a_link_opens_what_was_changed(page: Any, link: Callable[[str], Any]) -> None:
     typed(page, "sqrt(2)")
     typed(page, "2/3", 3)
@@ -218,6 +225,7 @@ def test_a_link_opens_what_was_changed(page: Any, link: Callable[[str], Any]) ->
     assert cells(settled(page)) == wanted
 
 
+@pytest.mark.nightly
 def test_the_id_of_an_element_still_works(link: Callable[[str], Any]) -> None:
     page = link("#weights")
     assert page.evaluate("scrollY") > 300
@@ -250,6 +258,7 @@ STRANGE = (
 )
 
 
+@pytest.mark.nightly
 def test_a_strange_link_says_what_it_cannot_use(link: Callable[[str], Any]) -> None:
     for hash_, kept, said in STRANGE:
         page = link(f"#{hash_}")
@@ -303,7 +312,7 @@ def mismatches(page: Any, text: str, left_out: tuple[str, ...] = ()) -> list[tup
     return wrong
 
 
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 25))
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 50))
 def test_a_changed_variant_is_derived_to_the_same_digits(
     name: str, opened: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -325,6 +334,7 @@ def test_a_changed_variant_is_derived_to_the_same_digits(
     assert mismatches(page, text.replace('"2/3"', "0.7"), ("B",))
 
 
+@pytest.mark.nightly
 def test_what_no_worksheet_says_is_told(opened: Callable[..., Any]) -> None:
     arguments = ["derive", "alibi", "--size", "tokens=2", "--format", "html"]
     page = opened(CliRunner().invoke(main, arguments).output)
@@ -355,6 +365,7 @@ def columns() -> tuple[Derivation, Evaluation, Any]:
     return derivation, found.evaluate(derivation), found
 
 
+@pytest.mark.nightly
 def test_other_conventions_and_hostile_words_come_back(opened: Callable[..., Any]) -> None:
     derivation, values, found = columns()
     page = opened(
@@ -370,6 +381,7 @@ def test_other_conventions_and_hostile_words_come_back(opened: Callable[..., Any
     )
 
 
+@pytest.mark.nightly
 def test_a_backward_pass_has_no_temperature(opened: Callable[..., Any], tmp_path: Path) -> None:
     """Its formulas are those of the attention without one; its worksheet comes back."""
     file = tmp_path / "backward.html"
@@ -383,6 +395,7 @@ def test_a_backward_pass_has_no_temperature(opened: Callable[..., Any], tmp_path
 # ---- what is certified -------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_steps_beyond_the_bound_say_so(opened: Callable[..., Any]) -> None:
     numbers = np.arange(2 * 64 * 2).reshape(2, 64, 2) % 7
     derivation = Attention(heads=2).derivation()
@@ -436,6 +449,7 @@ def strangers(printed: list[str], true: list[float]) -> list[str]:
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["multi-head", "cosine"])
 def test_a_line_that_the_page_makes_has_the_digits_of_what_it_names(
     name: str, opened: Callable[..., Any]

@@ -75,6 +75,7 @@ def compared(page: Any, derivation: Derivation, values: Evaluation, one: Suppose
     return len(outlined)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", share(["two_heads", "causal", "it_cat_mat"], 3))
 def test_cells_change_in_place_while_it_is_held(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = sheet(name)
@@ -84,7 +85,7 @@ def test_cells_change_in_place_while_it_is_held(name: str, opened: Callable[...,
     assert all(compared(page, derivation, values, one) for one in offered)
 
 
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 24, 1))
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 60, 1))
 def test_variants(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     document, offered = page_of(derivation, values)
@@ -100,6 +101,7 @@ def test_another_mistake_would_be_seen(opened: Callable[..., Any]) -> None:
         compared(opened(document), derivation, values, replace(second, instead=first.instead))
 
 
+@pytest.mark.nightly
 def test_a_key_or_a_short_press_leaves_it_so(opened: Callable[..., Any]) -> None:
     document, (one, other, *_) = page_of(*sheet("causal"))
     page = opened(document)

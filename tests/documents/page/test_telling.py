@@ -233,6 +233,7 @@ def test_every_number_is_that_of_its_matrix(name: str, opened: Callable[..., Any
         assert all(f"uery {row + 1}" in "".join(one["told"]) for one in frames)
 
 
+@pytest.mark.nightly
 def test_tokens_have_their_names(opened: Callable[..., Any]) -> None:
     derivation, values = sheet("causal")
     page = opened(html_document(Shown(derivation, values)), reduced_motion="reduce")

@@ -63,6 +63,7 @@ def test_one_head_alone_is_named_with_its_query() -> None:
     assert said((derivation, values)).startswith("But query 1 in head 2 may attend to no key")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", ["text", "md", "latex", "mathml", "html"])
 def test_every_format_says_it(form: str) -> None:
     words = ('<p class="unseeing">' if form == "html" else "") + "But query 2 may attend to no key"
@@ -76,6 +77,7 @@ def test_json_says_it_in_its_reason() -> None:
     assert BECAUSE in json.dumps(data["steps"]["weights"]["reason"])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("convention", ["rows", "columns"])
 def test_the_page_says_after_a_change_what_a_new_one_would(
     convention: Any, opened: Callable[..., Any]

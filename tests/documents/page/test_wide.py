@@ -31,6 +31,7 @@ def five() -> tuple[Derivation, Evaluation]:
     return derivation, derivation.evaluate(**given)
 
 
+@pytest.mark.nightly
 def test_three_matrices_five_wide_stand_in_one_line(opened: Callable[..., Any]) -> None:
     page = opened(html_document(Shown(*five())), width=1440)
     found = page.evaluate(LINES)
@@ -54,6 +55,7 @@ def test_what_fits_beside_its_formulas_stays_there(opened: Callable[..., Any]) -
     assert values.bounding_box()["x"] > said.bounding_box()["x"] + 200
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("height", share([667, 740], 2))
 def test_the_panel_leaves_the_edited_cell_in_sight(height: int, opened: Callable[..., Any]) -> None:
     page = opened(sheet_page("causal"), width=375, has_touch=True)

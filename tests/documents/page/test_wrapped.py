@@ -56,6 +56,7 @@ def unwrapped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frame, "scripts", lambda: source().replace(WRAPS, ""))
 
 
+@pytest.mark.nightly
 def test_a_long_line_goes_on_below(
     opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_long_line_goes_on_below(
         assert other.locator(".line, .worked").evaluate_all(BESIDE)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", share(LONG, 3, 1))
 def test_what_is_cut_reads_as_it_did(
     name: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
@@ -86,6 +88,7 @@ def test_what_is_cut_reads_as_it_did(
     assert cut == page.locator(".line, .worked").evaluate_all(READ)
 
 
+@pytest.mark.nightly
 def test_stages_of_many_numbers_are_left_out(opened: Callable[..., Any]) -> None:
     work = WORKS["a post-norm block (Vaswani et al. 2017)"]
     derivation = derivation_of(work.text)
