@@ -31,7 +31,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
@@ -338,7 +338,7 @@ class _Process:
     def running(cls, modules: tuple[str, ...]) -> _Process:
         """A new process, which imports the modules."""
         if _KEEPS:
-            return _NURSERY.worker(modules)
+            return _forked(modules)
         code = f"from symattn.isolation import serve; serve({modules!r})"
         popen = _python(code, subprocess.PIPE, subprocess.PIPE)
         assert popen.stdin is not None
@@ -469,58 +469,65 @@ def _python(code: str, stdin: Any, stdout: Any) -> subprocess.Popen[bytes]:
 # ---- the nursery, on Linux -------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Nursery:
     """The process that workers are forked from, as the one that asks sees it."""
 
-    #: What it was started with; another one takes its place where that is no longer so.
-    _start: object = None
-    _popen: subprocess.Popen[bytes] | None = None
-    _socket: socket.socket | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def worker(self, modules: tuple[str, ...]) -> _Process:
-        """A new worker, which has these modules."""
-        (asked, asks), (answers, answered) = os.pipe(), os.pipe()
-        ours, keepers = socket.socketpair()
-        given = (asked, answered, keepers.fileno())
-        try:
-            with self._lock:
-                self._ask(pickle.dumps((modules, str(Path.cwd()))), given)
-        finally:
-            os.close(asked)
-            os.close(answered)
-            keepers.close()
-        return _Process(os.fdopen(asks, "wb"), os.fdopen(answers, "rb"), _Kept(ours))
-
-    def _ask(self, what: bytes, given: Sequence[int]) -> None:
-        # what a library reads in the environment it reads as it is imported; pytest changes its own
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-        start = (os.getpid(), sys.path[:], environment)
-        if self._socket is not None and start == self._start:
-            with contextlib.suppress(OSError):
-                socket.send_fds(self._socket, [what], given)
-                return
-        self.close()
-        self._socket, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with its:
-            code = "from symattn.isolation import nurse; nurse()"
-            self._popen, self._start = _python(code, its, subprocess.DEVNULL), start
-        socket.send_fds(self._socket, [what], given)
+    #: What it was started with.
+    start: object
+    popen: subprocess.Popen[bytes]
+    asks: socket.socket
 
     def close(self) -> None:
         """End it; workers go on."""
-        if self._socket is not None and self._popen is not None:
-            self._socket.close()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._popen.wait(_LAST)
-            self._popen.kill()
-            self._popen.wait()
-        self._socket = self._popen = None
+        self.asks.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.popen.wait(_LAST)
+        self.popen.kill()
+        self.popen.wait()
 
 
-_NURSERY = _Nursery()
-atexit.register(_NURSERY.close)
+#: The one there is.
+_NURSERIES: list[_Nursery] = []
+_ASKING = threading.Lock()
+
+
+def _nursery() -> _Nursery:
+    """The nursery; another one where the environment or the path is not what it was started with.
+
+    A library reads the environment as it is imported.
+    """
+    environment = {
+        k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")
+    }  # each test's
+    start = (os.getpid(), sys.path[:], environment)
+    for one in _NURSERIES:
+        if one.start == start and one.popen.poll() is None:
+            return one
+    _close_nurseries()
+    asks, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with asked:
+        popen = _python("from symattn.isolation import nurse; nurse()", asked, subprocess.DEVNULL)
+    _NURSERIES.append(_Nursery(start, popen, asks))
+    return _NURSERIES[0]
+
+
+@atexit.register
+def _close_nurseries() -> None:
+    while _NURSERIES:
+        _NURSERIES.pop().close()
+
+
+def _forked(modules: tuple[str, ...]) -> _Process:
+    """A worker of the nursery; one that it does not get to gives no answer."""
+    (asked, asks), (answers, answered) = os.pipe(), os.pipe()
+    ours, keepers = socket.socketpair()
+    what = pickle.dumps((modules, str(Path.cwd())))
+    with keepers, _ASKING, contextlib.suppress(OSError):
+        socket.send_fds(_nursery().asks, [what], (asked, answered, keepers.fileno()))
+    os.close(asked)
+    os.close(answered)
+    return _Process(os.fdopen(asks, "wb"), os.fdopen(answers, "rb"), _Kept(ours))
 
 
 def nurse() -> None:
@@ -541,7 +548,7 @@ def nurse() -> None:
             if _is_kept(socket.socket(fileno=keeper)):
                 os.chdir(folder)
                 serve(modules, tasks, results, kept=True)
-            os._exit(0)
+            os.kill(os.getpid(), signal.SIGKILL)  # without what libraries do when they end
         for number in given:
             os.close(number)
 

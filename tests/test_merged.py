@@ -51,7 +51,7 @@ def test_what_lies_between_is_put_into_the_formula() -> None:
         derivation.merged(["wieghts"])
 
 
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 4))
+@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 8))
 def test_merged_formulas_have_the_values_of_their_steps(name: str) -> None:
     derivation, values = example(name)
     given = {item.name: values.given[item.letter] for item in derivation.inputs}

@@ -219,6 +219,7 @@ def test_a_command_that_misbehaves_is_found(
     assert tried(bad, b"", place).kind == kind
 
 
+@pytest.mark.nightly
 def test_a_process_that_hangs_or_dies_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

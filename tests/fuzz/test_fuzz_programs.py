@@ -50,6 +50,7 @@ def test_balls_tell_families_apart() -> None:
         assert programs_by_chance.by_balls(one, two, numbers) is False
 
 
+@pytest.mark.nightly
 def test_nothing_is_said_falsely_by_fields_alone() -> None:
     found, false = programs_by_chance.tried(40, 4)
     assert false == []
@@ -64,6 +65,7 @@ def few_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(room, "FAR", FAR[:3])
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("few_sizes")
 def test_no_program_that_changes_with_many_tokens_is_proven_for_all_sizes() -> None:
     found, false = guarded.tried(guarded.USES[::5], guarded.THRESHOLDS[::9])

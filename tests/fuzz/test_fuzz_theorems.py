@@ -14,6 +14,7 @@ from tests.fuzz.theorems import GOOD, Rocq, made, outcomes, source, sources, tri
 from tests.statements import STATEMENTS
 
 
+@pytest.mark.nightly
 def test_what_is_asked_is_read_back() -> None:
     rng = random.Random(2)
     of = [*islice(sources(rng), 16)]

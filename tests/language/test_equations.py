@@ -12,6 +12,7 @@ from symattn.language.equations import derivation_of
 from symattn.language.writing import written
 from tests.language.literature import WORKS
 from tests.language.texts import CASES
+from tests.shares import share
 
 
 @pytest.mark.parametrize("name", ["scaled-dot-product", "causal", "self", "biased", "masked"])
@@ -30,11 +31,14 @@ def test_what_is_written_reads_back(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("row", "heads"),
-    [
-        (row, heads)
-        for row in VARIANTS
-        for heads in ((None,) if row.spec.heads is None else (None, 1, 2, 4))
-    ],
+    share(
+        (
+            (row, heads)
+            for row in VARIANTS
+            for heads in ((None,) if row.spec.heads is None else (None, 1, 2, 4))
+        ),
+        3,
+    ),
     ids=lambda one: one.name if isinstance(one, Variant) else str(one),
 )
 def test_every_variant_is_written_and_read_back(row: Variant, heads: int | None) -> None:

@@ -158,9 +158,15 @@ SQUARE = dict.fromkeys("QKV", ("n", "d"))
         (looped.decoding, BY_HAND),
         (looped.joined, BY_HAND),
         (torched_loops.cached, ["w[t,:] = softmax(s[t])"]),
-        (jaxed_loops.cached, ["w[t,:] = softmax(s[t])"]),
-        (torched_loops.causal, ["w[t,:] = softmax(s[t])"]),
         (jaxed_loops.causal, ["w[t,:] = softmax(s[t])"]),
+        *share(
+            [
+                (jaxed_loops.cached, ["w[t,:] = softmax(s[t])"]),
+                (torched_loops.causal, ["w[t,:] = softmax(s[t])"]),
+            ],
+            3,
+            2,
+        ),
     ],
 )
 def test_the_keys_up_to_each_token_are_those_that_a_mask_leaves(
@@ -247,6 +253,7 @@ def test_columns_are_rows_turned() -> None:
     assert steps(looped.in_columns)[-1] == "output[t,:] = (w[t] / rowsum(w[t])) V"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("function", "shapes"),
     share(

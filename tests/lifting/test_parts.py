@@ -51,7 +51,7 @@ _PARTS: list[tuple[str, str, _Shapes]] = [
 ]
 
 
-@pytest.mark.parametrize(("library", "name", "shapes"), share(_PARTS, 7, 4))
+@pytest.mark.parametrize(("library", "name", "shapes"), share(_PARTS, 12, 4))
 def test_a_function_of_a_library_is_that_by_hand(library: str, name: str, shapes: _Shapes) -> None:
     one, hand, other = (target(library, f"{name}{end}") for end in ("", "_by_hand", "_not"))
     assert prove_programs(one, hand, shapes).verdict == "equal at the sizes tried"

@@ -85,7 +85,7 @@ def test_a_difference_that_low_scores_show_is_found() -> None:
     assert proven("causal_capped_late").verdict == "different"
 
 
-@pytest.mark.parametrize("name", ["shortened", "in_single"])
+@pytest.mark.parametrize("name", share(["shortened", "in_single"], 2))
 def test_a_number_that_is_rounded_stands_for_what_it_was(name: str) -> None:
     found = proven(name, n=2, m=2, d_k=3, d_v=1)
     assert found.verdict == "undecided"

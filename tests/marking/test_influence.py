@@ -106,7 +106,7 @@ def slips(name: str) -> list[Slip]:
     return [s for s in found if all(np.isfinite(s.numbers[x]).any() for x in s.numbers)]
 
 
-@pytest.mark.parametrize("row", share(VARIANTS, 4, 3), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", share(VARIANTS, 8, 3), ids=lambda row: row.name)
 def test_what_is_carried_depends_on_what_it_follows_from(row: Variant) -> None:
     tried = slips(row.name)
     assert tried

@@ -26,6 +26,7 @@ from tests.mistakes.single import BIAS, CASES, MASK, USUAL, Array, D, K, Q, V, W
 from tests.oracle import softmax
 from tests.positions import frequencies, turned, waves
 from tests.rows import every_one_has_a_row
+from tests.shares import share
 
 
 def way(ways: Ways, name: str, usual: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,7 +50,7 @@ def names(found: Marking) -> list[str]:
     return [explanation.name for explanation in found.explanations]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", share(CASES, 2))
 def test_a_mistake_in_one_head_is_named_first(name: str) -> None:
     attention, ways, given = CASES[name]
     table = dict(zip("QKV", map(exactly, given), strict=True))
@@ -264,7 +265,7 @@ OTHERS: dict[str, tuple[dict[str, Any], ...]] = {
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", share(OTHERS, 2))
 def test_a_mistake_elsewhere_is_named_first(name: str) -> None:
     attention, given, right, wrong = OTHERS[name]
     table = {key: exactly(value) for key, value in given.items()}

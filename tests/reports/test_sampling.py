@@ -94,6 +94,7 @@ def test_one_wrong_bit_of_a_mask_is_found() -> None:
     assert {entry.place[0] for entry in marks.entries if entry.verdict != "right"} == {700}
 
 
+@pytest.mark.nightly
 def test_what_is_wrong_throughout_is_explained() -> None:
     numbers = {name: x[0] for name, x in given(1, 1024, 16).items()}
     values = Attention().derivation().evaluate(**numbers)

@@ -182,6 +182,7 @@ def test_a_mistake_is_named(mistake: str) -> None:
 MASK_VALUES = (-20, -30, -50, -77, -300)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("score", share(MASK_VALUES, 5))
 def test_what_masked_scores_are_set_to_is_found(score: int) -> None:
     def weigh(z: Array, seen: Array, hidden: Array) -> Array:
