@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -111,6 +112,21 @@ def test_a_nursery_is_shared_and_replaced_when_it_dies() -> None:
         with within(Limits(), ("tests.tasks",)) as third:
             assert third(tasks.double, 1, "x") == 2
             assert parent(parent(int(str(third(tasks.own_number, 0, "x"))))) != nursery
+
+
+def test_a_nursery_that_nobody_asks_ends() -> None:
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    code = "from symattn import isolation; isolation._IDLE = {}; isolation.nurse()"
+    with ours, its:
+        for seconds in (0.1, 100):
+            command = [sys.executable, "-c", code.format(seconds)]
+            with subprocess.Popen(command, stdin=its, env=environment(), cwd=ROOT) as nursery:
+                if seconds > 1:
+                    time.sleep(0.5)
+                    assert nursery.poll() is None
+                    its.close()
+                    ours.close()
+                assert nursery.wait(30) == 0
 
 
 def test_what_libraries_read_in_the_environment_is_that_of_now(

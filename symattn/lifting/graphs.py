@@ -657,7 +657,7 @@ def _of_jaxpr(jaxpr: Any, constants: Sequence[Any], given: Sequence[Any]) -> lis
     def known(one: Any) -> Any:
         return np.asarray(one.val) if hasattr(one, "val") else values[one]
 
-    for equation in jaxpr.eqns:
+    for equation in _joined_at_once(jaxpr):
         lines, args = _lines_in(equation), [*map(known, equation.invars)]
         try:
             _at(lines, args)
@@ -666,6 +666,29 @@ def _of_jaxpr(jaxpr: Any, constants: Sequence[Any], given: Sequence[Any]) -> lis
             found = [Unmade(_behind(lines, str(error)))] * len(equation.outvars)
         values.update(zip(equation.outvars, found, strict=True))
     return [known(one) for one in jaxpr.outvars]
+
+
+def _joined_at_once(jaxpr: Any) -> list[Any]:
+    """The operations of a program, in which arrays are joined that JAX joins by sixteens."""
+    joins: dict[Any, Any] = {}
+
+    def whole(equation: Any) -> Any:
+        if equation.primitive.name != "concatenate":
+            return equation
+        groups = [(one, None if hasattr(one, "val") else joins.get(one)) for one in equation.invars]
+        invars = [
+            each
+            for one, group in groups
+            for each in (group.invars if group and group.params == equation.params else [one])
+        ]
+        return joins.setdefault(equation.outvars[0], equation.replace(invars=invars))
+
+    found = [whole(equation) for equation in jaxpr.eqns]
+    places = [one for each in found for one in each.invars] + [*jaxpr.outvars]
+    used = {one for one in places if not hasattr(one, "val")}
+    return [
+        each for each in found if joins.keys().isdisjoint(each.outvars) or each.outvars[0] in used
+    ]
 
 
 def _lines_in(equation: Any) -> Lines:

@@ -27,6 +27,14 @@ def delta(Q: Any, K: Any, V: Any) -> Any:
     return jax.lax.scan(step, jnp.zeros((K.shape[1], V.shape[1])), (Q, K, V))[1]
 
 
+def joined(Q: Any, K: Any, V: Any) -> Any:
+    S, out = jnp.zeros((K.shape[1], V.shape[1])), []
+    for t in range(len(Q)):
+        S = S + jnp.outer(K[t], V[t] - K[t] @ S)
+        out.append(S.T @ Q[t])
+    return jnp.array(out)
+
+
 def causal(Q: Any, K: Any, V: Any) -> Any:
     out = []
     for t in range(len(Q)):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from symattn.errors import SymattnError
 from symattn.lifting.comparing import prove_programs
+from symattn.lifting.graphs import _joined_at_once
 from symattn.lifting.lift import lift
 from tests.lifting import jaxed_loops, looped, torched_loops
 from tests.shares import share
@@ -102,6 +105,18 @@ STATES = ["S[0] = 0", "S[t] = S[t - 1] + K[t]^T V[t]", "output[t,:] = Q[t] S[t]"
 )
 def test_a_loop_over_tokens_is_read(function: Callable[..., Any], equations: list[str]) -> None:
     assert steps(function) == equations
+
+
+def test_rows_that_jax_joins_by_sixteens_are_rows_of_one_matrix() -> None:
+    """As it does those of 17 tokens, and of 300, in two rounds."""
+    assert steps(jaxed_loops.joined) == OF_DELTA
+    rows = [jnp.zeros(2)] * 300
+    program = jax.make_jaxpr(lambda *rows: jnp.array(rows))(*rows).jaxpr
+    joins = [
+        sum(x.primitive.name == "concatenate" for x in each)
+        for each in (program.eqns, _joined_at_once(program))
+    ]
+    assert joins == [19 + 2 + 1, 1]
 
 
 @pytest.mark.parametrize("function", [looped.of_heads, torched_loops.heads])
