@@ -10,10 +10,11 @@ import pytest
 
 def share(rows: Iterable[Any], of: int, turn: int = 0) -> list[Any]:
     """All rows as parameters, of which every `of`-th is tested in the usual run, from `turn` on."""
-    return [
-        pytest.param(
-            *(row if isinstance(row, tuple) else (row,)),
-            marks=() if number % of == turn else pytest.mark.nightly,
-        )
-        for number, row in enumerate(rows)
-    ]
+    found = []
+    for number, row in enumerate(rows):
+        marks = () if number % of == turn else pytest.mark.nightly
+        if hasattr(row, "marks"):  # a parameter already
+            found.append(pytest.param(*row.values, id=row.id, marks=marks))
+        else:
+            found.append(pytest.param(*(row if isinstance(row, tuple) else (row,)), marks=marks))
+    return found

@@ -6,7 +6,7 @@
 const LONGEST_LINK = 30000;
 const [past, future] = [[], []]; // what was changed, before and after
 let last = ""; // what is changed now
-let anchor = "";
+let [anchor, linked] = ["", location.hash]; // the fragment as it was read or written last
 
 const encoded = (text) => encodeURIComponent(text).replaceAll("%2F", "/");
 
@@ -83,7 +83,7 @@ function restore(text) {
 
 // Writes into the fragment what is changed and chosen.
 function remember() {
-  if (typeof leaving !== "undefined" && leaving) return true;
+  if ((typeof leaving !== "undefined" && leaving) || location.hash !== linked) return true; // where a link leads is read next
   for (const [id, list] of [["#undo", past], ["#redo", future]]) $(id).ariaDisabled = !list.length;
   $("#undo").parentElement.hidden = !past.length && !future.length && !last;
   const at = pinned && parsed(pinned);
@@ -91,13 +91,13 @@ function remember() {
   const text = [data.chunk && `chunk=${data.chunk}`, last, at && `at=${encoded(at.item.name)}.${at.place}`, isFollowed && `follow=${followed.row}.${followed.head}${allRows ? ".all" : ""}`, scene && `stage=${encoded(scene.item.name)}`, scene?.at && `frame=${scene.at}`, anchor].filter(Boolean).join(";");
   if (text.length > LONGEST_LINK) return false;
   if (`#${text}` === (location.hash || "#")) return true;
-  try { history.replaceState(null, "", text ? `#${text}` : location.href.split("#")[0]); } catch { return false; } // too often, or not here
+  try { history.replaceState(null, "", text ? `#${text}` : location.href.split("#")[0]); linked = location.hash; } catch { return false; } // too often, or not here
   return true;
 }
 
 // Opens the page as its link says. Without "=" a fragment is the id of an element, and the browser goes there.
 function followLink() {
-  const text = location.hash.slice(1);
+  const text = (linked = location.hash).slice(1);
   const parts = text.split(";");
   anchor = parts.at(-1).includes("=") ? "" : parts.pop();
   if (!parts.length) { if (last || pinned || data.chunk) remember(); return; }

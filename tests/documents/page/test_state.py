@@ -206,6 +206,16 @@ def link(page: Any) -> Callable[[str], Any]:
     return lambda hash_: reopened(page, hash_)
 
 
+def test_a_link_is_followed_also_where_what_is_chosen_is_about_to_be_written(page: Any) -> None:
+    """The chosen entry is written into the fragment a moment later, which a link may change first."""
+    page.locator("section#weights .home td[data-c]").nth(3).focus()
+    page.evaluate("history.replaceState(null, '', '#d=6')")  # as it is before it is told of it
+    page.wait_for_timeout(500)
+    page.evaluate("dispatchEvent(new HashChangeEvent('hashchange'))")
+    assert fragment(settled(page)) == "d=6"
+    assert page.locator("#decimals").input_value() == "6"
+
+
 @pytest.mark.nightly
 def test_a_link_opens_what_was_changed(page: Any, link: Callable[[str], Any]) -> None:
     typed(page, "sqrt(2)")
