@@ -96,6 +96,7 @@ def test_a_keeper_that_dies_is_replaced() -> None:
     with within(Limits(), ("tests.tasks",)) as run:
         first: Any = run(tasks.own_number, 0, "x")
         os.kill(parent(first), signal.SIGKILL)
+        assert soon(lambda: ended(first))  # with its keeper
         found = run(tasks.double, 1, "x")
         assert isinstance(found, Failure) and found.status == Status.INTERNAL
         assert run(tasks.double, 1, "x") == 2
