@@ -49,6 +49,7 @@ from tests.fuzz.traces import (
 )
 from tests.opened import opened
 from tests.oracle import Statement
+from tests.shares import share
 from tests.statements import STATEMENTS, TELLING
 
 Made = dict[str, Any]
@@ -738,7 +739,7 @@ RETYPED: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-@pytest.mark.parametrize(("text", "options"), RETYPED, ids=[text for text, _ in RETYPED])
+@pytest.mark.parametrize(("text", "options"), share(RETYPED, 2), ids=[text for text, _ in RETYPED])
 def test_no_value_is_of_another_type(text: str, options: dict[str, Any]) -> None:
     one = made(text, **options)
     accepted = []

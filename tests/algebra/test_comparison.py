@@ -126,6 +126,10 @@ def test_what_is_missing_is_said() -> None:
     assert answer.verdict == "undecided"
     assert "Q, K and V of the first and X, W_Q, W_K, W_V and W_O of the second" in answer.reason
     assert answer.hint == 'say what they are, as in --where "Q = …"'
+
+
+@pytest.mark.nightly
+def test_steps_of_other_names_are_offered() -> None:
     assert "Q_rotated'" in equal(of(Attention(mask="causal")), of("rotary")).notes[-1]
 
 

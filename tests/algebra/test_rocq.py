@@ -94,7 +94,7 @@ def test_what_has_no_theorem_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", share([row.name for row in ROWS if row.name not in REFUSED], 32, turn=3)
+    "name", share([row.name for row in ROWS if row.name not in REFUSED], 96, turn=3)
 )
 def test_rocq_accepts_the_catalogue(name: str, rocq: Rocq) -> None:
     text = of_row(name)
@@ -234,7 +234,7 @@ def hypotheses_read_back(row: Statement, found: Theorem | None) -> int:
 
 @pytest.mark.parametrize(
     ("every", "said", "assumed"),
-    [(27, 8, 10), pytest.param(1, 300, 400, marks=pytest.mark.nightly)],
+    [(54, 4, 5), pytest.param(1, 300, 400, marks=pytest.mark.nightly)],
 )
 def test_a_theorem_says_what_was_asked_and_assumes_what_its_sides_divide_by(
     every: int, said: int, assumed: int

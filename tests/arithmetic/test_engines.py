@@ -19,6 +19,7 @@ from symattn import Attention, Evaluation, Notation, SymattnError
 from symattn.arithmetic.enclosure import ball, precision
 from symattn.evaluate.check import compare
 from tests.reference import Array, Case, cases
+from tests.shares import share
 
 DTYPES = ("float64", "float32", "float16")
 MANY = settings(max_examples=50, deadline=None, derandomize=True)
@@ -34,7 +35,7 @@ def evaluated(case: Case, dtype: str = "float64") -> Evaluation:
 # ---- arrays ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", share(DTYPES, 2))
 def test_arrays_are_what_mpmath_says_and_checked(dtype: str) -> None:
     """Equal shapes, the same −∞, no NaN, and everything else within the slack."""
 

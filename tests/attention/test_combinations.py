@@ -203,7 +203,7 @@ def test_a_wrong_result_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- symbols -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "convention"), CONVENED)
+@pytest.mark.parametrize(("name", "convention"), share(CONVENED, 2))
 def test_symbols_print_in_every_format(name: str, convention: Any) -> None:
     derivation, notation = derived(SPECS[name]), Notation(convention=convention)
     page = outline(Shown(derivation, notation=notation))
@@ -221,7 +221,7 @@ def test_symbols_print_in_every_format(name: str, convention: Any) -> None:
 # ---- numbers -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", share(SPECS, 2), ids=str)
+@pytest.mark.parametrize("name", share(SPECS, 4), ids=str)
 def test_the_result_is_what_the_definitions_say(name: str) -> None:
     expected, evaluation = wanted(name), evaluated(name)
     last = derived(SPECS[name]).names[-1]
@@ -265,7 +265,7 @@ def test_exact_values_balls_and_arrays_agree(name: str) -> None:
                 assert digits.proven, (step.name, place, digits.text)
 
 
-@pytest.mark.parametrize(("name", "convention"), CONVENED)
+@pytest.mark.parametrize(("name", "convention"), share(CONVENED, 2))
 def test_worked_lines_give_what_they_show(name: str, convention: Any) -> None:
     if wanted(name) is None:
         return

@@ -178,7 +178,7 @@ def rows_differ(chunks: tuple[Chunk, ...], whole: Evaluation, name: str) -> list
 
 
 @pytest.mark.parametrize(
-    "name", [*share(CAUSAL, 4), *(pytest.param(name, marks=pytest.mark.nightly) for name in DEAR)]
+    "name", [*share(CAUSAL, 12), *(pytest.param(name, marks=pytest.mark.nightly) for name in DEAR)]
 )
 def test_every_row_is_the_row_of_the_whole_pass(name: str) -> None:
     spec = Attention(**(CAUSAL | DEAR)[name])

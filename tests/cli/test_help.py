@@ -16,6 +16,7 @@ from symattn.cli import COMMANDS, EXAMPLES, SECTIONS, main
 from symattn.cli.help import Explained
 from tests import ROOT
 from tests.command import run
+from tests.shares import share
 
 
 def command(name: str) -> Explained:
@@ -157,7 +158,7 @@ def test_the_examples_run(words: str, tmp_path: Path, monkeypatch: pytest.Monkey
     assert result.exit_code in expected, result.output
 
 
-@pytest.mark.parametrize("name", FROM_NOTHING)
+@pytest.mark.parametrize("name", share(FROM_NOTHING, 2))
 def test_the_examples_run_one_after_the_other_beside_a_function(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

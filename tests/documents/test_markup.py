@@ -252,7 +252,6 @@ def live(found: Sequence[str]) -> list[str]:
 #: Renderers of both kinds, those that read formulas and those that do not, on one flavor, and one
 #: on the others.
 USUAL = {
-    ("github", "gfm"),
     ("github", "markdown-it gfm-like"),
     ("katex", "markdown-it math"),
 }
@@ -282,6 +281,7 @@ def test_what_is_made_of_words_is_noticed(kind: str, tool: Callable[[str], str])
     assert live(seen(rendered(kind, tool)("\n\n".join(tex))).elements) != []
 
 
+@pytest.mark.nightly
 def test_myst_and_its_directives(made: Callable[[str, bool], str]) -> None:
     from docutils.core import publish_string
 

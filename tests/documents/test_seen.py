@@ -65,7 +65,7 @@ from tests.written import (
 VIEWS: tuple[View, ...] = ("worked", "value")
 
 #: All that are hard to spell, and some variants.
-USUAL = tuple(name for k, name in enumerate(SHEETS) if k % 48 == 0 or name not in VARIANT_SHEETS)
+USUAL = tuple(name for k, name in enumerate(SHEETS) if k % 96 == 0 or name not in VARIANT_SHEETS)
 
 several = pytest.mark.parametrize(
     "names",
@@ -282,6 +282,7 @@ def blocks(html: str) -> list[Part]:
     return [of_mathml(ElementTree.fromstring(each)) for each in found]
 
 
+@pytest.mark.nightly
 def test_pandoc_and_word(tool: Callable[[str], str], tmp_path: Path) -> None:
     """Markdown as pandoc reads it, and once more out of the Word file it makes of it."""
     source = "\n".join(

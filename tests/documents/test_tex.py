@@ -103,7 +103,12 @@ def wide() -> tuple[Outline, ...]:
         ("article", "pdflatex", SUBJECTS[:: len(COMPILED)]),
         pytest.param("article", "pdflatex", SUBJECTS, marks=pytest.mark.nightly),
         *(
-            (flavor, program, SUBJECTS[turn :: len(COMPILED)])
+            pytest.param(
+                flavor,
+                program,
+                SUBJECTS[turn :: len(COMPILED)],
+                marks=[] if program == "pdflatex" else pytest.mark.nightly,
+            )
             for turn, (flavor, program) in enumerate(COMPILED)
         ),
         *(pytest.param(*each, SUBJECTS, marks=pytest.mark.nightly) for each in COMPILED),
@@ -133,7 +138,7 @@ def test_every_notation_compiles_and_fits(
 @pytest.mark.parametrize(
     ("flavor", "program", "part"),
     [
-        ("article", "pdflatex", slice(0, None, 4)),
+        ("article", "pdflatex", slice(0, None, 8)),
         pytest.param("fragment", "pdflatex", slice(1, None, 4), marks=pytest.mark.nightly),
         pytest.param("beamer", "pdflatex", slice(3, None, 8), marks=pytest.mark.nightly),
         pytest.param("article", "pdflatex", slice(None), marks=pytest.mark.nightly),
@@ -149,6 +154,7 @@ def test_what_is_wider_than_a_page_fits(
     assert typeset(program, file_of(*wide()[part], flavor=flavor), tmp_path) == []
 
 
+@pytest.mark.nightly
 def test_without_room_for_it_what_is_wide_is_noticed(typeset: Typeset, tmp_path: Path) -> None:
     """The fragment in a host that cannot make anything smaller, and the bare LaTeX."""
     source = file_of(*wide()[::4], flavor="fragment")

@@ -63,7 +63,7 @@ def example(name: str) -> tuple[Derivation, Evaluation]:
 
 
 @pytest.mark.parametrize(
-    ("name", "digits"), share(product([row.name for row in VARIANTS], range(1, 9)), 40, 15)
+    ("name", "digits"), share(product([row.name for row in VARIANTS], range(1, 9)), 80, 15)
 )
 def test_the_lines_of_every_variant_give_their_results(name: str, digits: int) -> None:
     assert wrong_lines(*example(name), digits) == []

@@ -335,7 +335,7 @@ def refusal(reference: str, folder: Path, read: Callable[[str, Path], Any] = rea
     return said
 
 
-@pytest.mark.parametrize(("name", "make"), share(MALFORMED, 3))
+@pytest.mark.parametrize(("name", "make"), share(MALFORMED, 6))
 def test_a_malformed_file_is_refused_in_a_line(
     name: str, make: Callable[[], bytes], tmp_path: Path
 ) -> None:
@@ -704,7 +704,7 @@ def extremes(dtype: str) -> list[Any]:
     return [info.min, info.max, info.smallest_subnormal, -0.0, np.nan, np.inf, -np.inf]
 
 
-@pytest.mark.parametrize("dtype", share(_CODES, 2))
+@pytest.mark.parametrize("dtype", share(_CODES, 8))
 def test_numbers_at_the_end_of_a_range_are_marked_without_a_warning(
     dtype: str, tmp_path: Path
 ) -> None:

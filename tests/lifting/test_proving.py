@@ -157,6 +157,7 @@ def test_only_functions_have_arguments_to_be_mapped() -> None:
     assert run("prove", "shift", "--map", "Q=left").exit_code == 2
 
 
+@pytest.mark.nightly
 def test_a_window_is_tried_where_there_are_tokens_beyond_it() -> None:
     wanted = Wanted(meant(variant("sliding-window").said), attention="sliding-window attention")
     found = prove_program(attentions.windowed, wanted)

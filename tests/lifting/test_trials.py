@@ -31,6 +31,7 @@ def said(found: Proven) -> str:
     return " ".join(text.write([proven_document(found)]).split())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "tokens"),
     share(
@@ -98,6 +99,7 @@ def test_numbers_that_are_lost_to_overflow_show_nothing() -> None:
     assert found.largest["n"] < 1024
 
 
+@pytest.mark.nightly
 def test_what_agrees_says_up_to_which_size(monkeypatch: pytest.MonkeyPatch) -> None:
     found = proven("every_key")
     assert found.largest["n"] > 37

@@ -104,6 +104,7 @@ def engine(
     return read
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("turn", share(range(8), 8))
 def test_both_say_the_same_numbers_and_names(
     turn: int, engine: Callable[[list[str]], list[str]]

@@ -495,6 +495,7 @@ def test_a_function_without_a_signature_is_called_as_told() -> None:
         verify(sdpa, CAUSAL)
 
 
+@pytest.mark.nightly
 def test_parts_of_a_tuple_are_named() -> None:
     def both(q: Array, k: Array, v: Array) -> tuple[Array, Array]:
         out, weights = right.with_weights(q, k, v)

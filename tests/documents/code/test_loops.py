@@ -44,7 +44,7 @@ def told(name: str, back: bool) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("name", "back", "language"),
-    share(product(RECURRENT, (False, True), ("python", "numpy", "torch", "jax")), 7),
+    share(product(RECURRENT, (False, True), ("python", "numpy", "torch", "jax")), 15),
 )
 def test_a_loop_makes_the_states(name: str, back: bool, language: str) -> None:
     whole, values = made(name, back)

@@ -326,6 +326,7 @@ def judged(page: Any, place: int) -> str:
     return str(said).strip(" .:")
 
 
+@pytest.mark.nightly
 def test_goals_are_judged_by_the_numbers(causal: Any) -> None:
     page = causal
     goals = page.locator(".goals button").all_inner_texts()

@@ -214,7 +214,7 @@ def frames_of(page: Any, row: int) -> list[dict[str, Any]]:
 
 
 #: Where each of the kinds of sentences is told.
-USUAL = ("masked", "multi-head", "causal-linear", "off-by-one", "unfolded")
+USUAL = ("multi-head", "causal-linear")
 
 
 @pytest.mark.parametrize(
