@@ -121,7 +121,9 @@ def test_a_nursery_that_nobody_asks_ends() -> None:
     with ours, its:
         for seconds in (0.1, 100):
             command = [sys.executable, "-c", code.format(seconds)]
-            with subprocess.Popen(command, stdin=its, env=environment(), cwd=ROOT) as nursery:
+            with subprocess.Popen(
+                command, stdin=its.fileno(), env=environment(), cwd=ROOT
+            ) as nursery:
                 if seconds > 1:
                     time.sleep(0.5)
                     assert nursery.poll() is None

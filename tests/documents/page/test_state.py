@@ -207,7 +207,7 @@ def link(page: Any) -> Callable[[str], Any]:
 
 
 def test_a_link_is_followed_also_where_what_is_chosen_is_about_to_be_written(page: Any) -> None:
-    """The chosen entry is written into the fragment a moment later, which a link may change first."""
+    """The chosen entry is written into the fragment a moment later; a link may change it first."""
     page.locator("section#weights .home td[data-c]").nth(3).focus()
     page.evaluate("history.replaceState(null, '', '#d=6')")  # as it is before it is told of it
     page.wait_for_timeout(500)
