@@ -495,11 +495,9 @@ _ASKING = threading.Lock()
 def _nursery() -> _Nursery:
     """The nursery; another one where the environment or the path is not what it was started with.
 
-    A library reads the environment as it is imported.
+    A library reads the environment as it is imported. What pytest says there of each test is none.
     """
-    environment = {
-        k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")
-    }  # each test's
+    environment = {name: x for name, x in os.environ.items() if not name.startswith("PYTEST_")}
     start = (os.getpid(), sys.path[:], environment)
     for one in _NURSERIES:
         if one.start == start and one.popen.poll() is None:
