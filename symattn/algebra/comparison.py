@@ -12,7 +12,7 @@ they are these. Inputs without a partner may be anything, as long as one side al
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -74,6 +74,18 @@ class Joint:
         offered = self.offers[0] if self.missing and self.offers else ()
         alike = (one.replace(PRIME, "").split(" = ") for one in offered)
         return offered if all(name == step for name, step in alike) else ()
+
+    def offered(self, offer: Sequence[str]) -> Iterator[tuple[Derivation, Derivation]]:
+        """Both as an offer is tried: with the steps that it names as inputs, then as they are.
+
+        What is the same whatever these are is so where they are what they are.
+        """
+        named = {one.partition(" = ")[2] for one in offer}
+        first = _from_steps(self.first, named)
+        second = _from_steps(self.second, {name[:-1] for name in named if name.endswith(PRIME)})
+        if (first, second) != (self.first, self.second):
+            yield first, second
+        yield self.first, self.second
 
     @property
     def reading(self) -> tuple[tuple[str, str], ...]:
@@ -164,12 +176,24 @@ def _beside_one_another(derivation: Derivation) -> Derivation:
     return replace(derivation, steps=(*derivation.steps, step))
 
 
-def _leading_to(step: Step, derivation: Derivation, steps: Sequence[Step]) -> Derivation:
+def _leading_to(
+    step: Step, derivation: Derivation, steps: Sequence[Step], inputs: Sequence[Input] = ()
+) -> Derivation:
     """The derivation whose last step is this one."""
     wanted = leading_to(steps, {step.letter})
-    inputs = tuple(item for item in derivation.inputs if item.letter in wanted)
+    given = tuple(item for item in inputs or derivation.inputs if item.letter in wanted)
     kept = tuple(one for one in steps if one.letter in wanted)
-    return replace(derivation, inputs=inputs, steps=kept)
+    return replace(derivation, inputs=given, steps=kept)
+
+
+def _from_steps(derivation: Derivation, names: Collection[str]) -> Derivation:
+    """The derivation whose inputs these steps are, too."""
+    given = [step for step in derivation.steps if step.name in names]
+    rest, last = [step for step in derivation.steps if step not in given], derivation.steps[-1]
+    if not given or last in given:
+        return derivation
+    inputs = (*derivation.inputs, *map(Input.of, given))
+    return _leading_to(last, derivation, rest, inputs)
 
 
 def joined(

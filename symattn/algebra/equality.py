@@ -244,18 +244,18 @@ def _compared(
         answer = decide(statement, sizes, effort)
     notes = [f"where {says}" for says in joint.says]
     for offer in joint.offers if answer.verdict in ("different", "undecided") else ():
-        try:
-            other = next(stated(joint.first, joint.second, where=(*joint.assumed, *offer)))
-            if (other.joint and other.joint.missing) or _is_refuted(other):
+        for pair in joint.offered(offer):
+            try:
+                other = next(stated(*pair, where=(*joint.assumed, *offer)))
+                if (other.joint and other.joint.missing) or _is_refuted(other):
+                    continue
+                found = decide(other, sizes, effort)
+            except SymattnError:
                 continue
-            found = decide(other, sizes, effort)
-        except SymattnError:
-            continue
-        if found:
-            notes.append(f"where {' and '.join(offer)}, the answer is: {found.summary}")
-            hint = "assume it by " + " ".join(f'--where "{one}"' for one in offer)
-            answer = replace(answer, hint=hint)
-            break
+            if found:
+                notes.append(f"where {' and '.join(offer)}, the answer is: {found.summary}")
+                hint = "assume it by " + " ".join(f'--where "{one}"' for one in offer)
+                return replace(answer, hint=hint, reading=joint.reading, notes=tuple(notes))
     return replace(answer, reading=joint.reading, notes=tuple(notes))
 
 

@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 import sympy
 
-from symattn import VARIANTS, Attention, Derivation, SymattnError, Variant, equal, variant
+from symattn import (
+    VARIANTS,
+    Attention,
+    Derivation,
+    SymattnError,
+    Variant,
+    derivation,
+    equal,
+    variant,
+)
 from symattn.algebra.comparison import ending_with, joined
 from symattn.arithmetic.arrays import FLOAT64
 from tests.fuzz.attentions import compared
@@ -100,15 +109,15 @@ def test_different_with_numbers(
     if "#" in f"{one}{other}":
         return
     sides = []
-    for second, derivation in ((False, of(one)), (True, of(other))):
+    for second, side in ((False, of(one)), (True, of(other))):
         numbers = dict(found.values)
         given = {
             item.name: numbers[
                 f"{item.name}'" if second and f"{item.name}'" in numbers else item.name
             ]
-            for item in derivation.inputs
+            for item in side.inputs
         }
-        sides.append(derivation.evaluate(**given)[derivation.steps[-1].name].array[found.place])
+        sides.append(side.evaluate(**given)[side.steps[-1].name].array[found.place])
     assert sides == pytest.approx([float(found.left), float(found.right)], abs=1e-5)
 
 
@@ -128,9 +137,24 @@ def test_what_is_missing_is_said() -> None:
     assert answer.hint == 'say what they are, as in --where "Q = …"'
 
 
-@pytest.mark.nightly
 def test_steps_of_other_names_are_offered() -> None:
     assert "Q_rotated'" in equal(of(Attention(mask="causal")), of("rotary")).notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("other", "holds"),
+    [
+        ("Q_r = X W; K = X U; A = softmax(Q_r Q_r^T)", True),  # whatever Q_r is
+        ("Q_r = X W; K = X W; A = softmax(Q_r K^T)", True),  # for what it is alone
+        ("Q_r = X W; K = X U; A = softmax(Q_r K^T)", False),
+    ],
+)
+def test_an_offer_is_tried_with_its_steps_as_inputs_and_as_they_are(
+    other: str, holds: bool
+) -> None:
+    answer = equal(derivation("A = softmax(Q Q^T)"), derivation(other))
+    assert answer.verdict == "undecided"
+    assert ("where Q = Q_r', the answer is: equal (for all sizes)" in answer.notes) is holds
 
 
 @pytest.mark.parametrize(
