@@ -98,6 +98,7 @@ def test_every_option_of_derive_is_told_once_with_a_command_that_runs(
     assert "# " in (tmp_path / "causal.md").read_text("utf-8")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("turn", share(range(6), 6))
 def test_numbers_on_the_site_give_each_misconception_away(
     turn: int, monkeypatch: pytest.MonkeyPatch

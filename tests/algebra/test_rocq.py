@@ -362,6 +362,7 @@ def checked(file: Path, *more: str, status: int) -> list[str]:
     return [line.strip() for line in done.stdout.splitlines()]
 
 
+@pytest.mark.nightly
 def test_it_is_said_what_stands_behind_an_answer(tmp_path: Path, tool: Tool) -> None:
     tool("coqc")
     file = tmp_path / "proofs.json"

@@ -236,6 +236,7 @@ def test_the_result_is_what_the_definitions_say(name: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.nightly
 def test_nearly_all_have_a_value() -> None:
     """A row may sum to 0; what has no value is passed over below."""
     assert sum(wanted(name) is None for name in SPECS) <= 4

@@ -145,7 +145,7 @@ def fast(Q, K, V):
 """
 
 
-@pytest.mark.parametrize("words", RUN)
+@pytest.mark.parametrize("words", share(RUN, 2))
 def test_the_examples_run(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in ("examples", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("pictures"))

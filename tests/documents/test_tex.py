@@ -249,6 +249,7 @@ def test_slides_appear_row_by_row(typeset: Typeset, tmp_path: Path) -> None:
     assert typeset("pdflatex", overlaid, tmp_path) == []
 
 
+@pytest.mark.nightly
 def test_fonts_are_of_one_family_and_no_bitmaps(tool: Tool, tmp_path: Path) -> None:
     tool("pdflatex")
     for flavor in ("article", "beamer"):
@@ -319,6 +320,7 @@ def test_proofs_are_broken_rather_than_made_smaller(
     assert min(widths) < 350 < max(widths) <= 500.5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "sized", "pages", "slides"),
     share(

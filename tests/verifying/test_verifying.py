@@ -370,6 +370,7 @@ def test_the_true_value_of_the_report_is_that_of_numpy() -> None:
 # ---- what is asked for -------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("unexplained")
 def test_every_property_can_fail() -> None:
     """For each property a function that is right but for that one."""

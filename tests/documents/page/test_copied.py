@@ -66,6 +66,7 @@ def test_a_step_is_copied_as_derive_writes_it(name: str, opened: Callable[..., A
 LABELS = {"n": ["it", "a_b & c", "the 50% \\frac"]}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("tokens", "notation", "labels"),
     [

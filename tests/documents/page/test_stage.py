@@ -279,6 +279,7 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
         assert found > 5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", share(NAMES, 72, 2))
 def test_every_variant_makes_sense_on_the_stage(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)

@@ -85,6 +85,7 @@ def test_cells_change_in_place_while_it_is_held(name: str, opened: Callable[...,
     assert all(compared(page, derivation, values, one) for one in offered)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 60, 1))
 def test_variants(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)

@@ -110,6 +110,7 @@ def test_a_name_is_cut_between_letters() -> None:
     assert f"<title>{long}</title>" in svg
 
 
+@pytest.mark.nightly
 def test_the_graph_says_its_operations() -> None:
     words = letters_in(drawn("steps"))
     for sign in ("×", "÷ √d_k", "causal", "+", "softmax"):
