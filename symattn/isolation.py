@@ -388,7 +388,7 @@ class _Process:
 
 @dataclass(frozen=True)
 class _Alone:
-    """The process of a worker without a keeper."""
+    """A process of its own: a worker without a keeper, or a nursery."""
 
     popen: subprocess.Popen[bytes]
 
@@ -475,16 +475,13 @@ class _Nursery:
 
     #: What it was started with.
     start: object
-    popen: subprocess.Popen[bytes]
+    life: _Alone
     asks: socket.socket
 
     def close(self) -> None:
         """End it; workers go on."""
         self.asks.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.popen.wait(_LAST)
-        self.popen.kill()
-        self.popen.wait()
+        self.life.ended(_LAST)
 
 
 #: The one there is.
@@ -500,13 +497,13 @@ def _nursery() -> _Nursery:
     environment = {name: x for name, x in os.environ.items() if not name.startswith("PYTEST_")}
     start = (os.getpid(), sys.path[:], environment)
     for one in _NURSERIES:
-        if one.start == start and one.popen.poll() is None:
+        if one.start == start and one.life.popen.poll() is None:
             return one
     _close_nurseries()
     asks, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with asked:
         popen = _python("from symattn.isolation import nurse; nurse()", asked, subprocess.DEVNULL)
-    _NURSERIES.append(_Nursery(start, popen, asks))
+    _NURSERIES.append(_Nursery(start, _Alone(popen), asks))
     return _NURSERIES[0]
 
 

@@ -75,17 +75,19 @@ class Joint:
         alike = (one.replace(PRIME, "").split(" = ") for one in offered)
         return offered if all(name == step for name, step in alike) else ()
 
-    def offered(self, offer: Sequence[str]) -> Iterator[tuple[Derivation, Derivation]]:
-        """Both as an offer is tried: with the steps that it names as inputs, then as they are.
+    @property
+    def trials(self) -> Iterator[tuple[tuple[str, ...], Derivation, Derivation]]:
+        """Each offer with both as it is tried: from the steps that it names, then as they are.
 
         What is the same whatever these are is so where they are what they are.
         """
-        named = {one.partition(" = ")[2] for one in offer}
-        first = _from_steps(self.first, named)
-        second = _from_steps(self.second, {name[:-1] for name in named if name.endswith(PRIME)})
-        if (first, second) != (self.first, self.second):
-            yield first, second
-        yield self.first, self.second
+        for offer in self.offers:
+            named = {one.partition(" = ")[2] for one in offer}
+            first = _from_steps(self.first, named)
+            second = _from_steps(self.second, {x[:-1] for x in named if x.endswith(PRIME)})
+            if (first, second) != (self.first, self.second):
+                yield offer, first, second
+            yield offer, self.first, self.second
 
     @property
     def reading(self) -> tuple[tuple[str, str], ...]:
@@ -176,24 +178,23 @@ def _beside_one_another(derivation: Derivation) -> Derivation:
     return replace(derivation, steps=(*derivation.steps, step))
 
 
-def _leading_to(
-    step: Step, derivation: Derivation, steps: Sequence[Step], inputs: Sequence[Input] = ()
-) -> Derivation:
+def _leading_to(step: Step, derivation: Derivation, steps: Sequence[Step]) -> Derivation:
     """The derivation whose last step is this one."""
     wanted = leading_to(steps, {step.letter})
-    given = tuple(item for item in inputs or derivation.inputs if item.letter in wanted)
+    inputs = tuple(item for item in derivation.inputs if item.letter in wanted)
     kept = tuple(one for one in steps if one.letter in wanted)
-    return replace(derivation, inputs=given, steps=kept)
+    return replace(derivation, inputs=inputs, steps=kept)
 
 
 def _from_steps(derivation: Derivation, names: Collection[str]) -> Derivation:
     """The derivation whose inputs these steps are, too."""
     given = [step for step in derivation.steps if step.name in names]
-    rest, last = [step for step in derivation.steps if step not in given], derivation.steps[-1]
+    last = derivation.steps[-1]
     if not given or last in given:
         return derivation
+    rest = tuple(step for step in derivation.steps if step not in given)
     inputs = (*derivation.inputs, *map(Input.of, given))
-    return _leading_to(last, derivation, rest, inputs)
+    return _leading_to(last, replace(derivation, inputs=inputs, steps=rest), rest)
 
 
 def joined(

@@ -243,19 +243,19 @@ def _compared(
     else:
         answer = decide(statement, sizes, effort)
     notes = [f"where {says}" for says in joint.says]
-    for offer in joint.offers if answer.verdict in ("different", "undecided") else ():
-        for pair in joint.offered(offer):
-            try:
-                other = next(stated(*pair, where=(*joint.assumed, *offer)))
-                if (other.joint and other.joint.missing) or _is_refuted(other):
-                    continue
-                found = decide(other, sizes, effort)
-            except SymattnError:
+    for offer, *pair in joint.trials if answer.verdict in ("different", "undecided") else ():
+        try:
+            other = next(stated(*pair, where=(*joint.assumed, *offer)))
+            if (other.joint and other.joint.missing) or _is_refuted(other):
                 continue
-            if found:
-                notes.append(f"where {' and '.join(offer)}, the answer is: {found.summary}")
-                hint = "assume it by " + " ".join(f'--where "{one}"' for one in offer)
-                return replace(answer, hint=hint, reading=joint.reading, notes=tuple(notes))
+            found = decide(other, sizes, effort)
+        except SymattnError:
+            continue
+        if found:
+            notes.append(f"where {' and '.join(offer)}, the answer is: {found.summary}")
+            hint = "assume it by " + " ".join(f'--where "{one}"' for one in offer)
+            answer = replace(answer, hint=hint)
+            break
     return replace(answer, reading=joint.reading, notes=tuple(notes))
 
 

@@ -670,25 +670,20 @@ def _of_jaxpr(jaxpr: Any, constants: Sequence[Any], given: Sequence[Any]) -> lis
 
 def _joined_at_once(jaxpr: Any) -> list[Any]:
     """The operations of a program, in which arrays are joined that JAX joins by sixteens."""
-    joins: dict[Any, Any] = {}
+    joins: dict[tuple[int, int], list[Any]] = {}
 
     def whole(equation: Any) -> Any:
         if equation.primitive.name != "concatenate":
             return equation
-        groups = [(one, None if hasattr(one, "val") else joins.get(one)) for one in equation.invars]
-        invars = [
-            each
-            for one, group in groups
-            for each in (group.invars if group and group.params == equation.params else [one])
-        ]
-        return joins.setdefault(equation.outvars[0], equation.replace(invars=invars))
+        axis = equation.params["dimension"]
+        invars = [each for one in equation.invars for each in joins.get((id(one), axis), [one])]
+        joins[id(equation.outvars[0]), axis] = invars
+        return equation.replace(invars=invars)
 
     found = [whole(equation) for equation in jaxpr.eqns]
-    places = [one for each in found for one in each.invars] + [*jaxpr.outvars]
-    used = {one for one in places if not hasattr(one, "val")}
-    return [
-        each for each in found if joins.keys().isdisjoint(each.outvars) or each.outvars[0] in used
-    ]
+    used = {id(one) for places in (*(x.invars for x in found), jaxpr.outvars) for one in places}
+    unused = {place for place, _ in joins} - used
+    return [each for each in found if unused.isdisjoint(map(id, each.outvars))]
 
 
 def _lines_in(equation: Any) -> Lines:

@@ -190,7 +190,7 @@ class Assignment:
         score, tests = 0.0, []
         limits = Limits(seconds, _MEMORY)
         target = f"{submission}:{self.function}"
-        with alone(target, limits, ("symattn.verifying.loading",)) as run:
+        with alone(target, limits) as run:
             function = partial(there, run, target)
             for name, points in self.worth.items():
                 graded = self._graded(function, name)

@@ -72,7 +72,7 @@ def verify_named(asked: Asked) -> Verified | Failure:
     Raises `SymattnError` where the function cannot be imported or called.
     """
     limits = Limits(None, asked.memory)
-    with alone(asked.target, limits, (__name__,), asked.debug) as run:
+    with alone(asked.target, limits, debug=asked.debug) as run:
         try:
             found = verify(there(run, asked.target), asked.wanted)
         except Ended as ended:
@@ -84,7 +84,7 @@ def verify_named(asked: Asked) -> Verified | Failure:
 def alone(
     target: str,
     limits: Limits,
-    modules: tuple[str, ...],
+    modules: tuple[str, ...] = (__name__,),
     debug: bool = False,
     shared: Sequence[str] = ("torch", "jax"),
 ) -> AbstractContextManager[Run]:
