@@ -93,16 +93,17 @@ class Formulas:
 
 #: The files that take longest, which workers begin with: at the end none waits for another.
 _LONGEST = (
-    "documents/page/test_boxes.py",
     "verifying/test_verifying.py",
-    "documents/test_seen.py",
-    "documents/test_tex.py",
-    "algebra/test_rocq.py",
-    "documents/page/test_front.py",
-    "documents/page/test_state.py",
-    "documents/page/test_stage.py",
-    "verifying/test_backward.py",
+    "attention/test_combinations.py",
+    "lifting/test_loops.py",
+    "lifting/test_graphs.py",
+    "verifying/test_assignments.py",
+    "lifting/test_proving.py",
     "documents/page/test_page.py",
+    "documents/code/test_code.py",
+    "documents/page/test_boxes.py",
+    "documents/test_tex.py",
+    "documents/test_seen.py",
 )
 
 

@@ -17,7 +17,6 @@ from symattn.pages.checked import check_file
 from tests import ROOT
 from tests.command import run
 from tests.extras import package
-from tests.shares import share
 
 GENERATED = ROOT / "docs" / "generated"
 FOUND = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
@@ -99,7 +98,7 @@ def test_every_option_of_derive_is_told_once_with_a_command_that_runs(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("turn", share(range(6), 6))
+@pytest.mark.parametrize("turn", range(6))
 def test_numbers_on_the_site_give_each_misconception_away(
     turn: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

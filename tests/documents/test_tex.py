@@ -323,9 +323,7 @@ def test_proofs_are_broken_rather_than_made_smaller(
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "sized", "pages", "slides"),
-    share(
-        [("grouped-query", {"tokens": 3, "heads": 4}, 2, 20), ("llama", {"tokens": 4}, 4, 34)], 2
-    ),
+    [("grouped-query", {"tokens": 3, "heads": 4}, 2, 20), ("llama", {"tokens": 4}, 4, 34)],
 )
 def test_pages_are_as_few_as_promised(
     tool: Tool, tmp_path: Path, name: str, sized: dict[str, int], pages: int, slides: int

@@ -271,13 +271,10 @@ def test_columns_are_rows_turned() -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("function", "shapes"),
-    share(
-        [
-            (looped.keys_of_the_head_before, HEADS),
-            (looped.later_heads_see_less, BY_HEADS),
-        ],
-        2,
-    ),
+    [
+        (looped.keys_of_the_head_before, HEADS),
+        (looped.later_heads_see_less, BY_HEADS),
+    ],
 )
 def test_heads_that_are_not_alike_are_refused(function: Any, shapes: Any) -> None:
     with pytest.raises(SymattnError):

@@ -34,9 +34,7 @@ def said(found: Proven) -> str:
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "tokens"),
-    share(
-        [("causal_of_a_short_cache", 41), ("every_second_key", 256), ("causal_windowed", 1001)], 3
-    ),
+    [("causal_of_a_short_cache", 41), ("every_second_key", 256), ("causal_windowed", 1001)],
 )
 def test_what_a_function_does_from_some_size_on_is_found_at_the_first(
     name: str, tokens: int, monkeypatch: pytest.MonkeyPatch

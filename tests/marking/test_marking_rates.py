@@ -69,6 +69,9 @@ def test_honest_sheets_are_accepted_whatever_their_style() -> None:
         ("each step with decimals of its own", 60),
         ("right numbers among rounded ones", 20),
         ("products rounded as they are written", 30),
+        pytest.param("each step with decimals of its own", 150, marks=pytest.mark.nightly),
+        pytest.param("right numbers among rounded ones", 40, marks=pytest.mark.nightly),
+        pytest.param("products rounded as they are written", 60, marks=pytest.mark.nightly),
     ],
 )
 def test_nor_is_one_refused_of_another_kind(kind: str, count: int) -> None:

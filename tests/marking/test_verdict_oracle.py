@@ -393,7 +393,14 @@ def _sheets(kind: str, rng: Random) -> Iterator[Sheet]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "count"), [("honest", 40), ("slip", 20), ("slips", 10), ("random", 10)]
+    ("kind", "count"),
+    [
+        *(("honest", 40), ("slip", 20), ("slips", 10), ("random", 10)),
+        *(
+            pytest.param(*each, marks=pytest.mark.nightly)
+            for each in (("honest", 80), ("slip", 30), ("slips", 30), ("random", 20))
+        ),
+    ],
 )
 def test_the_marker_agrees_with_brute_force(kind: str, count: int) -> None:
     seen: Counter[str] = Counter()

@@ -23,7 +23,6 @@ from symattn.notation import tree as t
 from symattn.notation.mathml import math, mathml
 from symattn.notation.spoken import spoken
 from symattn.notation.text import line
-from tests.shares import share
 from tests.sheets import SHEETS, outlines
 
 _READ = """
@@ -105,7 +104,7 @@ def engine(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("turn", share(range(8), 8))
+@pytest.mark.parametrize("turn", range(8))
 def test_both_say_the_same_numbers_and_names(
     turn: int, engine: Callable[[list[str]], list[str]]
 ) -> None:

@@ -183,7 +183,7 @@ MASK_VALUES = (-20, -30, -50, -77, -300)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("score", share(MASK_VALUES, 5))
+@pytest.mark.parametrize("score", MASK_VALUES)
 def test_what_masked_scores_are_set_to_is_found(score: int) -> None:
     def weigh(z: Array, seen: Array, hidden: Array) -> Array:
         return right.softmax(np.where(seen, z, hidden))

@@ -316,7 +316,7 @@ def edits_of(name: str) -> tuple[str, ...]:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", share([*SPECS], 48, 1))
+@pytest.mark.parametrize("name", [*SPECS])
 def test_programs_show_what_derive_shows(name: str, tool: Tool) -> None:
     example = small_example(SPECS[name])
     compared, wrong = mismatches(*example, edits_of(name), tool("node"), name)
@@ -325,7 +325,7 @@ def test_programs_show_what_derive_shows(name: str, tool: Tool) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 48, 2))
+@pytest.mark.parametrize("name", [row.name for row in VARIANTS])
 def test_gradients_show_what_derive_shows(name: str, tool: Tool) -> None:
     spec = next(row.spec for row in VARIANTS if row.name == name)
     derivation, values = small_example(spec, gradient=())

@@ -72,7 +72,7 @@ LABELS = {"n": ["it", "a_b & c", "the 50% \\frac"]}
     [
         (12, Notation(), {}),
         (3, Notation(symbols={"weights": "P", "Q": r"\tilde{Q}"}, index_base=0), {}),
-        pytest.param(3, Notation(convention="columns", head=1), LABELS, marks=pytest.mark.nightly),
+        (3, Notation(convention="columns", head=1), LABELS),
     ],
 )
 def test_notations_are_copied(

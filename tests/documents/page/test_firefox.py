@@ -10,7 +10,6 @@ from tests.documents.page.conftest import InBrowser
 from tests.documents.page.opening import sheet_page, variant_page
 from tests.documents.page.test_stage_room import judged
 from tests.program import source
-from tests.shares import share
 
 FIREFOX = "firefox-esr"
 
@@ -63,7 +62,7 @@ def test_a_formula_that_is_cut_off_would_be_found(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("program", share(["chromium", FIREFOX], 2))
+@pytest.mark.parametrize("program", ["chromium", FIREFOX])
 def test_fingers_on_the_stage(program: str, in_browser: InBrowser) -> None:
     """A variant with matrices wider than a phone; a stage that no finger moves would be found."""
     steps = ["scores", "scaled", "masked", "weights", "heads", "concat", "projected"]

@@ -10,14 +10,13 @@ import pytest
 
 from symattn.documents.page import frame
 from tests.documents.page.opening import sheet_page, variant_page
-from tests.shares import share
 
 #: The second weight of the second row is chosen.
 CHOOSE = "document.querySelector(\"#weights .home tr[data-r='1'] td[data-c='1']\").click()"
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("width", share([320, 768, 1440], 2))
+@pytest.mark.parametrize("width", [320, 768, 1440])
 def test_the_panel_gives_a_line_all_its_width(width: int, opened: Callable[..., Any]) -> None:
     page = opened(variant_page("cached-llama"), width)
     page.evaluate(CHOOSE)

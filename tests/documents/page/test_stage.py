@@ -28,7 +28,6 @@ from tests.documents.page.opening import entered, sheet, sheet_page, typed, vari
 from tests.documents.page.test_page import axe_faults, digits_of, in_text
 from tests.gates import CAUSAL
 from tests.program import source
-from tests.shares import share
 from tests.worked_lines import faults
 
 NAMES = tuple(row.name for row in VARIANTS)
@@ -280,7 +279,7 @@ def test_an_exponential_is_that_of_the_score_and_not_of_its_digits(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", share(NAMES, 72, 2))
+@pytest.mark.parametrize("name", NAMES)
 def test_every_variant_makes_sense_on_the_stage(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     notation = Notation(limit=0)

@@ -57,7 +57,7 @@ def test_every_frame_shows_what_is_worked_out(width: int, opened: Callable[..., 
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", share(NAMES, len(NAMES), NAMES.index("cached")))
+@pytest.mark.parametrize("name", NAMES)
 def test_variants_on_a_small_phone(name: str, opened: Callable[..., Any]) -> None:
     judged(walk(on_a_screen(opened, variant_page(name), 320)))
 

@@ -16,7 +16,6 @@ from symattn.errors import SymattnError
 from symattn.mistakes.hypotheses import supposed
 from tests.documents.page.opening import cells, settled, sheet, variant
 from tests.documents.page.subjects import texts_of
-from tests.shares import share
 
 OUTLINED = """() => {
     const keys = [...document.querySelectorAll("td.differs")].map((cell) => cell.key);
@@ -76,7 +75,7 @@ def compared(page: Any, derivation: Derivation, values: Evaluation, one: Suppose
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", share(["two_heads", "causal", "it_cat_mat"], 3))
+@pytest.mark.parametrize("name", ["two_heads", "causal", "it_cat_mat"])
 def test_cells_change_in_place_while_it_is_held(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = sheet(name)
     document, offered = page_of(derivation, values)
@@ -86,7 +85,7 @@ def test_cells_change_in_place_while_it_is_held(name: str, opened: Callable[...,
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", share([row.name for row in VARIANTS], 60, 1))
+@pytest.mark.parametrize("name", [row.name for row in VARIANTS])
 def test_variants(name: str, opened: Callable[..., Any]) -> None:
     derivation, values = variant(name)
     document, offered = page_of(derivation, values)

@@ -13,7 +13,6 @@ from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
 from symattn.documents.shown import Shown
 from tests.documents.page.opening import settled, sheet_page
-from tests.shares import share
 
 #: How many lines the matrices of each step take.
 LINES = """() => Object.fromEntries([...document.querySelectorAll(".strip")].map((strip) => {
@@ -56,7 +55,7 @@ def test_what_fits_beside_its_formulas_stays_there(opened: Callable[..., Any]) -
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("height", share([667, 740], 2))
+@pytest.mark.parametrize("height", [667, 740])
 def test_the_panel_leaves_the_edited_cell_in_sight(height: int, opened: Callable[..., Any]) -> None:
     page = opened(sheet_page("causal"), width=375, has_touch=True)
     page.set_viewport_size({"width": 375, "height": height})

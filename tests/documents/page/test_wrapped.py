@@ -18,7 +18,6 @@ from tests.documents.page.opening import settled, typed, variant_page
 from tests.documents.page.test_boxes import WORKS
 from tests.documents.page.test_page import in_text
 from tests.program import source
-from tests.shares import share
 from tests.worked_lines import faults
 
 #: Attentions with long lines: a softmax of scores in one equation, norms, gates, blocks, powers.
@@ -71,7 +70,7 @@ def test_a_long_line_goes_on_below(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", share(LONG, 3, 1))
+@pytest.mark.parametrize("name", LONG)
 def test_what_is_cut_reads_as_it_did(
     name: str, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
