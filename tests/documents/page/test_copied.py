@@ -60,6 +60,7 @@ def in_latex(subject: Subject, values: Evaluation, without: str = "") -> dict[st
 def test_a_step_is_copied_as_derive_writes_it(name: str, opened: Callable[..., Any]) -> None:
     subject = ALL[name]()
     page = opened(page_of(subject))
+    page.keyboard.press("Escape")  # a page with a story opens on the stage
     assert page.evaluate(COPIED) == in_latex(subject, subject.evaluation)
 
 
