@@ -20,6 +20,8 @@ import pytest
 import sympy
 from click.testing import CliRunner
 
+# has the true `within`, which is replaced below, by being imported before
+import symattn.verifying.loading  # noqa: F401
 from symattn import Attention, equal
 from symattn.algebra import certificate as checker
 from symattn.algebra import claims, forms, functions, kinds, polynomials, texts, traces
