@@ -316,6 +316,8 @@ class _Joining:
         #: Letters of the second derivation that are letters of the first.
         self.same: dict[str, str] = {}
         self.says: list[str] = []
+        #: What might be said instead where an input was taken to be the first head of another.
+        self.repeats: list[str] = []
         self.where: list[Meaning] = []
         self.fresh: dict[str, Item] = {}
 
@@ -376,11 +378,13 @@ class _Joining:
         if self._is_free(few) and (share.is_Integer or not share.is_Rational):
             first = many.symbol.at(HEAD * share)
             self._means(few, first, f"the first of each group of {self._name(many)}")
+            self.repeats.append(f"{self._name(many)} = repeat({self._name(few)})")
 
     def _shared(self, many: Item, one: Item) -> None:
         """One matrix for all heads is that of the first, or is made of those of all."""
         if self.sizes.unified(one.shape, many.shape):
             self._means(one, many.symbol.at(0), f"{self._name(many)}[1]")
+            self.repeats.append(f"{self._name(many)} = repeat({self._name(one)})")
         elif self._is_free(many) and (split := self._split(many, one)) is not None:
             self._means(many, split, f"split({self._name(one)})")
 
@@ -720,9 +724,9 @@ class _Joining:
             assumed=assumed,
             where=where,
             says=says,
-            alone=alone,
+            alone=(tuple(map(self._name, alone[0])), tuple(map(self._name, alone[1]))),
             inputs=tuple(inputs),
-            offers=tuple(self._offers(alone)),
+            offers=tuple(self._offers(*alone)),
         )
 
     def _put(self, one: Meaning) -> Meaning:
@@ -817,50 +821,36 @@ class _Joining:
             steps.append(Step(name or letter, symbol, item.symbol, **item.facts))
         return Derivation(tuple(map(Input.of, inputs)), tuple(steps), order=self.sides[0].order)
 
-    def _alone(self, sides: Sequence[Derivation]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The names of inputs that are open and that one of the two alone depends on."""
-        letters = [[item.letter for item in side.inputs] for side in sides]
-        return tuple(  # type: ignore[return-value]
-            tuple(
-                self._name(self.nodes[letter.removesuffix(PRIME * 2)].item)
-                for letter in mine
-                if letter not in other
-            )
-            for mine, other in (letters, letters[::-1])
-        )
+    def _alone(self, sides: Sequence[Derivation]) -> tuple[list[Item], list[Item]]:
+        """The inputs that are open and that one of the two alone depends on."""
+        one, other = ([item.letter for item in side.inputs] for side in sides)
 
-    def _offers(self, alone: tuple[tuple[str, ...], tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+        def of_one(mine: Sequence[str], others: Sequence[str]) -> list[Item]:
+            free = (letter.removesuffix(PRIME * 2) for letter in mine if letter not in others)
+            return [self.nodes[letter].item for letter in free]
+
+        return of_one(one, other), of_one(other, one)
+
+    def _offers(self, first: Sequence[Item], second: Sequence[Item]) -> Iterator[tuple[str, ...]]:
         """What might be said of the inputs that have no partner, or of heads."""
-        heads = []
-        for says in self.says:
-            few, _, rest = says.partition(" = ")
-            many = rest.removeprefix("the first of each group of ").removesuffix("[1]")
-            if many != rest:
-                heads.append(f"{many} = repeat({few})")
-        first, second = alone
         if first and second:
             yield from self._as_steps(first, second)
         elif first or second:
-            items = [self._item(name) for name in first or second]
-            options = [self._options(pair[0]) for pair in items if pair is not None]
+            options = map(self._options, first or second)
             # how many inputs of the other derivation an input without a partner is tried with
             for choice in islice(zip(*options, strict=False), 4):
-                yield (*heads, *choice)
-        elif heads:
-            yield tuple(heads)
+                yield (*self.repeats, *choice)
+        elif self.repeats:
+            yield tuple(self.repeats)
 
-    def _as_steps(self, first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    def _as_steps(self, first: Sequence[Item], second: Sequence[Item]) -> Iterator[tuple[str, ...]]:
         """Inputs of the one as what the other makes: K as its K, or its K_rotated or K_cached."""
-        for names, other, mark in ((first, self.sides[1], PRIME), (second, self.sides[0], "")):
-            bare = [name.rstrip(PRIME) for name in names]
+        for items, other, mark in ((first, self.sides[1], PRIME), (second, self.sides[0], "")):
+            bare = [item.name.rstrip(PRIME) for item in items]
             made = [[x for x in other.names if x == n or x.startswith(f"{n}_")] for n in bare]
-            if not all(made):
-                continue
-            for which in (-1, 0):
-                last = [steps[which] for steps in made]
-                yield tuple(
-                    f"{name} = {step}{mark}" for name, step in zip(names, last, strict=True)
-                )
+            for which in (-1, 0) if all(made) else ():
+                pairs = zip(items, made, strict=True)
+                yield tuple(f"{self._name(x)} = {steps[which]}{mark}" for x, steps in pairs)
 
     def _options(self, item: Item) -> list[str]:
         """Values that an input might have: 0, 1 of one that says yes or no, I, another input."""

@@ -106,8 +106,8 @@ class Recorder(Checker):
         self.whole = Part(None, {})
         self.stack = [self.whole]
         self.compared: list[Comparison] = []
-        #: What conditions determine an index, once for every term of its sum.
-        self.met: dict[str, list[Form | None]] = {}
+        #: What conditions determine an index to be, once for every term of its sum.
+        self.met: dict[str, list[Form]] = {}
         self.inverses: dict[str, MatrixExpr] = {}
         #: What is divided by and is not 0.
         self.divisors: list[Poly] = []
@@ -153,13 +153,10 @@ class Recorder(Checker):
         self.stack[-1].ranges = [bound[0] for _, bound in found if len(bound) == 1]
         return found
 
-    def total(self, bound: Bound, mono: Mono) -> Poly:
-        step = self.left[0]
-        if step["rule"] == "delta":
-            (index, _), (atom, _) = bound[step["index"]], atoms_of(mono)[step["factor"]]
-            value = self.solved(atom, index)
-            self.met.setdefault(index, []).append(value)
-        return super().total(bound, mono)
+    def determined(self, atom: Atom, index: str) -> Form:
+        value = super().determined(atom, index)
+        self.met.setdefault(index, []).append(value)
+        return value
 
     def inverse(self, base: MatrixExpr, i: Form, j: Form) -> Poly | None:
         self.inverses[f"({sympy.srepr(base)})⁻¹"] = sympy.Inverse(base)
@@ -194,7 +191,7 @@ class Recorder(Checker):
 
 @dataclass(frozen=True)
 class Case:
-    """The comparisons of one case of sizes, and what cofactors add."""
+    """The comparisons of one case of sizes."""
 
     goal: Goal
     checker: Recorder
@@ -202,7 +199,6 @@ class Case:
     hidden: Mapping[MatrixExpr, MatrixExpr]
     #: What each assumed equation is used for.
     uses: Sequence[Data]
-    added: Sequence[tuple[sympy.Expr, Pair]]
 
 
 class Recording(Replay):
@@ -212,23 +208,14 @@ class Recording(Replay):
 
     def __init__(self, goal: Goal, uses: Sequence[Data], letters_only: bool) -> None:
         super().__init__(goal, uses, letters_only)
-        self.runs: list[tuple[Goal, Recorder]] = []
+        self.cases: list[Case] = []
 
     def entries(self, checker: Checker, goal: Goal, cofactors: Sequence[Data]) -> None:
         assert isinstance(checker, Recorder)
-        self.runs.append((goal, checker))
         super().entries(checker, goal, cofactors)
-
-
-def recorded(certificate: Data) -> Iterator[Case]:
-    """The replay of a certificate, in its cases of sizes."""
-    goal, uses = goal_of(certificate["statement"]), certificate["uses"]
-    replay = Recording(goal, uses, certificate["letters_only"])
-    replay.check(certificate["proof"], replay.goal)
-    hidden = {letter: expr for expr, letter in (replay.letters or {}).items()}
-    for case, checker in replay.runs:
         checker.hidden()
-        yield Case(case, checker, hidden, uses, checker.added)
+        hidden = {letter: expr for expr, letter in (self.letters or {}).items()}
+        self.cases.append(Case(goal, checker, hidden, self.uses))
 
 
 # ---- what is displayed -------------------------------------------------------------------------
@@ -523,13 +510,9 @@ class Display(Formulas):
             if not index:
                 terms.append(self.shown(child, places, level))
                 continue
-            met = self.checker.met.get(index, [])
             seen = child.height <= level or self.has_condition(child)
-            same = seen and len({*met}) == 1 and len(met) == len(child.poly or {})
-            value = met[0] if same else ()
-            if value is None:
-                continue
-            if value != () and names(value) <= self.visible(part):
+            value = self.fixed(child, index) if seen else None
+            if value and names(value) <= self.visible(part):
                 terms.append(self.shown(child, {**places, index: put(value, places)}, level))
                 continue
             low = plus_form(child.env[part.rule.index], variable(index), -1)
@@ -557,13 +540,16 @@ class Display(Formulas):
                 return True
         return any(map(self.has_condition, part.children))
 
+    def fixed(self, child: Part, index: str) -> Form | None:
+        """What conditions determine the index of a part of a sum to be, in all its terms."""
+        met = self.checker.met.get(index, [])
+        return met[0] if len({*met}) == 1 and len(met) == len(child.poly or {}) else None
+
     def is_eliminated(self, part: Part) -> bool:
         """Whether conditions determine every index of a sum, which is then not displayed."""
-        if not all(map(self.has_condition, part.children)):
-            return False
-        met = [self.checker.met.get(index, []) for index, _ in part.ranges]
-        pairs = zip(met, part.children, strict=False)
-        return all(len({*one}) == 1 and len(one) == len(child.poly or {}) for one, child in pairs)
+        pairs = zip(part.children, part.ranges, strict=False)
+        found = (self.fixed(child, index) for child, (index, _) in pairs)
+        return all(map(self.has_condition, part.children)) and None not in found
 
     def visible(self, part: Part) -> frozenset[str]:
         """The indices that a part is evaluated at."""
@@ -1041,7 +1027,7 @@ def renamed(rule: r.Rule, names_: Names, pool: Sequence[str]) -> r.Rule:
 def combination(case: Case, assumed: Sequence[Tree]) -> Lines:
     """Lhs = rhs + c (u L v − u R v) = rhs for an assumed L = R."""
     terms = [case.goal.right]
-    for c, (one, other) in case.added:
+    for c, (one, other) in case.checker.added:
         terms += [sympy.MatMul(c, one), sympy.MatMul(-c, other)]
     total_ = sympy.MatAdd(*terms).xreplace(case.hidden)
     by = tuple(("by ", one) for one in assumed)
@@ -1072,8 +1058,9 @@ def exposition(certificate: Data) -> Exposition:
     Without chains where the sides are the same expression, a line has no notation, or they are too
     much work.
     """
-    cases = [*recorded(certificate)]
     speller, goal = Speller(), goal_of(certificate["statement"])
+    replay = Recording(goal, certificate["uses"], certificate["letters_only"])
+    replay.check(certificate["proof"], replay.goal)
     assumed = [
         t.equation(speller.meaning(one), (t.EQUALS, speller.meaning(other)))
         for one, other in goal.where
@@ -1082,13 +1069,14 @@ def exposition(certificate: Data) -> Exposition:
     divisors: dict[Key, r.Rule] = {}
     # an index that is not linear has no notation here
     with suppress(CannotSpell, Refused, Spent), within(STEPS // 4):
-        for case in cases:
+        for case in replay.cases:
             found = [Chain(case, comparison, assumed) for comparison in case.checker.compared]
-            chains += [combination(case, assumed)] if case.added else [c.lines() for c in found]
+            by_cofactors = bool(case.checker.added)
+            chains += [combination(case, assumed)] if by_cofactors else [c.lines() for c in found]
             for poly in case.checker.divisors if found else ():
                 rule = found[0].divisor(poly)
                 divisors.setdefault(key(rule), rule)
-    steps = [step for case in cases for step in case.checker.steps]
+    steps = [step for case in replay.cases for step in case.checker.steps]
     bounds = [need for step in steps for need in step.get("needs", ()) if "#" in need]
     sides = (goal.left, goal.right)
     named = [*divisors.values()]

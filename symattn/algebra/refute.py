@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, islice
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import flint
 import numpy as np
@@ -45,6 +45,9 @@ from symattn.nodes.masks import Mask, may_hide
 from symattn.nodes.positions import Rotary
 
 Sizes = dict[sympy.Symbol, int]
+
+#: Numbers for which what is assumed holds: of all matrices, and the sizes and scalars.
+Sample: TypeAlias = tuple[dict[str, Array], Sizes]
 
 #: How many samples are taken at each choice of sizes, how many under hypotheses that are not
 #: solved, the first of which are often trivial, and how many when it matters; how many of numbers
@@ -225,15 +228,15 @@ class _Sampler:
             {s for side in statement.all_sides for s in side.scalars() if s not in sizes}, key=str
         )
 
-    def samples(self, first: int = 0) -> Iterator[tuple[Sizes, dict[str, Array]]]:
-        """Numbers that satisfy what is assumed: the sizes and scalars, and the matrices."""
+    def samples(self, first: int = 0) -> Iterator[Sample]:
+        """Numbers that satisfy what is assumed."""
         return self._matrices(range(first, _SPECIAL))
 
-    def generic(self) -> Iterator[tuple[Sizes, dict[str, Array]]]:
+    def generic(self) -> Iterator[Sample]:
         """Numbers of all signs, none of them 0 or equal to another by chance."""
         return self._matrices(range(-_GENERIC, 0))
 
-    def _matrices(self, styles: range) -> Iterator[tuple[Sizes, dict[str, Array]]]:
+    def _matrices(self, styles: range) -> Iterator[Sample]:
         for style in styles:
             self.shared = self._random((4, 4), 1, False)
             scalars: Sizes = {
@@ -249,8 +252,9 @@ class _Sampler:
                 self.chance.shuffle(letters)
                 for name in letters[: 1 + style % 4]:  # one after the other
                     self._solve(name, given, scalars)
-            if self._completed(given, scalars):
-                yield scalars, given
+            arrays = self._completed(given, scalars)
+            if arrays is not None:
+                yield arrays, scalars
 
     def _solve(self, name: str, given: dict[str, Array], scalars: Sizes) -> None:
         """Change one matrix so that the hypotheses that are linear in it hold, if there is one."""
@@ -299,31 +303,30 @@ class _Sampler:
         if found is not None:
             given[name] = filled(dims, [*map(in_sympy, found)])
 
-    def _completed(self, given: dict[str, Array], scalars: Sizes) -> bool:
-        """Fill in the scalars that are defined; whether all that is assumed holds."""
+    def _completed(self, given: dict[str, Array], scalars: Sizes) -> dict[str, Array] | None:
+        """The matrices with those that are defined, scalars being filled in.
+
+        What hypotheses define is in balls. None where something that is assumed does not hold.
+        """
         for symbol, meaning in self.assumed.scalars.items():
             side = Side(meaning)
             if set(side.letters()) & set(self.assumed.defined):
                 continue
             value = _exact(side, given, scalars)
             if value is None or len({str(x) for x in value.ravel()}) != 1:
-                return False
+                return None
             scalars[symbol] = in_sympy(value.ravel()[0])
             if symbol.is_positive and scalars[symbol] <= 0:
-                return False
+                return None
         arrays = evaluated(given, self.assumed.defined, scalars)
-        return arrays is not None and not any(self.statement.broken(arrays, scalars))
+        return None if arrays is None or any(self.statement.broken(arrays, scalars)) else arrays
 
-    def is_exact(self, given: dict[str, Array], scalars: Sizes) -> bool:
+    def is_exact(self, arrays: dict[str, Array], scalars: Sizes) -> bool:
         """Whether these numbers satisfy the hypotheses exactly, not only as far as balls see."""
-        arrays = evaluated(given, self.assumed.defined, scalars) or {}
         return all(_is_exact(*pair, arrays, scalars) for pair in self.assumed.others)
 
-    def tried(self, given: dict[str, Array], scalars: Sizes) -> Compared:
+    def tried(self, arrays: dict[str, Array], scalars: Sizes) -> Compared:
         """The sides with these numbers put in."""
-        arrays = evaluated(given, self.assumed.defined, scalars)
-        if arrays is None:
-            return Compared(False)
         statement = self.statement
         return compared(statement.left, statement.right, arrays, scalars, statement.at_most)
 
@@ -532,27 +535,23 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
     sampler = _Sampler(statement, sizes)
     wanted, defined = _ASSUMED if sampler.assumed.others else _SAMPLES, False
     wanted = max(wanted, _MORE) if thorough else wanted
-    for scalars, given in islice(sampler.samples(), wanted):
-        answer = sampler.tried(given, scalars)
+    for arrays, scalars in islice(sampler.samples(), wanted):
+        answer = sampler.tried(arrays, scalars)
         defined = defined or answer.agree
-        if answer.place is not None and sampler.is_exact(given, scalars):
+        if answer.place is not None and sampler.is_exact(arrays, scalars):
             if not statement.where:
-                answer = _simpler(sampler, given, scalars, answer)
-            return Found(_counterexample(sampler, given, scalars, answer), True)
+                answer = _simpler(sampler, arrays, scalars, answer)
+            return Found(_counterexample(sampler, arrays, scalars, answer), True)
     return Found(None, defined, _one_sided(sampler) if defined else "")
 
 
-def example(statement: Statement, sizes: Sizes) -> tuple[dict[str, Array], Sizes] | None:
+def example(statement: Statement, sizes: Sizes) -> Sample | None:
     """Numbers at these sizes that satisfy what is assumed, and for which both sides agree.
 
     What hypotheses define is in balls. None where none are found.
     """
     sampler = _Sampler(statement, sizes)
-    for scalars, given in sampler.samples(_TELLING):
-        arrays = evaluated(given, sampler.assumed.defined, scalars)
-        if arrays is not None and sampler.tried(given, scalars).agree:
-            return arrays, scalars
-    return None
+    return next((one for one in sampler.samples(_TELLING) if sampler.tried(*one).agree), None)
 
 
 def numbers_at(statement: Statement) -> Iterator[Callable[[Side], Array | None]]:
@@ -561,11 +560,9 @@ def numbers_at(statement: Statement) -> Iterator[Callable[[Side], Array | None]]
     for sizes in (*found, {size: value + 2 for size, value in found[0].items()}):
         sampler = _Sampler(statement, sizes)
         samples = sampler.samples() if statement.where else sampler.generic()
-        for scalars, given in islice(samples, 2):
-            arrays = evaluated(given, sampler.assumed.defined, scalars)
-            if arrays is not None:
-                floats = {name: np.vectorize(float)(array) for name, array in arrays.items()}
-                yield partial(_in_floats, floats, scalars)
+        for arrays, scalars in islice(samples, 2):
+            floats = {name: np.vectorize(float)(array) for name, array in arrays.items()}
+            yield partial(_in_floats, floats, scalars)
 
 
 def _in_floats(given: Mapping[str, Array], scalars: Sizes, side: Side) -> Array | None:
@@ -582,8 +579,8 @@ def is_refuted(statement: Statement, sizes: Sizes) -> bool:
     """Whether the first numbers at these sizes refute a statement."""
     sampler = _Sampler(statement, sizes)
     return any(
-        sampler.tried(given, scalars).place is not None and sampler.is_exact(given, scalars)
-        for scalars, given in islice(sampler.samples(), _SAMPLES)
+        sampler.tried(arrays, scalars).place is not None and sampler.is_exact(arrays, scalars)
+        for arrays, scalars in islice(sampler.samples(), _SAMPLES)
     )
 
 
@@ -609,10 +606,7 @@ def _one_sided(sampler: _Sampler) -> str:
     sides = (sampler.statement.left, sampler.statement.right)
     if not any(map(may_lack, sides)):
         return ""
-    for scalars, given in sampler.generic():
-        arrays = evaluated(given, sampler.assumed.defined, scalars)
-        if arrays is None:
-            continue
+    for arrays, scalars in sampler.generic():
         left, right = (has_value(side, arrays, scalars) for side in sides)
         if left != right:
             return f"the {'left' if left else 'right'} side"
@@ -626,11 +620,11 @@ def may_lack(side: Side) -> bool:
 
 
 def _simpler(
-    sampler: _Sampler, given: dict[str, Array], scalars: Sizes, found: Compared
+    sampler: _Sampler, arrays: dict[str, Array], scalars: Sizes, found: Compared
 ) -> Compared:
-    """The numbers made 0 or 1 one by one, as long as the sides still differ; `given` changes."""
+    """The numbers made 0 or 1 one by one, as long as the sides still differ; `arrays` change."""
     left = _SIMPLER
-    for name, array in given.items():
+    for name, array in arrays.items():
         least = int(name in sampler.statement.positive)
         if name in sampler.statement.permutations:
             continue
@@ -641,7 +635,7 @@ def _simpler(
                     break
                 left -= 1
                 array[place] = number
-                still = sampler.tried(given, scalars)
+                still = sampler.tried(arrays, scalars)
                 if still.place is not None:
                     found = still
                     break
@@ -650,15 +644,12 @@ def _simpler(
 
 
 def _counterexample(
-    sampler: _Sampler, given: Mapping[str, Array], scalars: Sizes, found: Compared
+    sampler: _Sampler, arrays: Mapping[str, Array], scalars: Sizes, found: Compared
 ) -> Counterexample:
-    joint = sampler.statement.joint
+    joint, defined = sampler.statement.joint, sampler.assumed.defined
+    given = {name: array for name, array in arrays.items() if name not in defined}
     shown = given if joint is None else joint.shown(given, EXACT, sampler.sizes)
-    values = [
-        (name, _nested(array))
-        for name, array in shown.items()
-        if name not in sampler.assumed.defined
-    ]
+    values = [(name, _nested(array)) for name, array in shown.items() if name not in defined]
     values += [(s.name, number) for s, number in scalars.items() if s not in sampler.sizes]
     plain = {side.meaning for side in (sampler.statement.left, sampler.statement.right)}
     for size, number in sampler.sizes.items():  # where no matrix tells how large it is
