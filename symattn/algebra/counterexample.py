@@ -76,6 +76,12 @@ class Side:
     text: str = ""
     spare: tuple[tuple[sympy.Expr, sympy.Expr], ...] = ()
 
+    @property
+    def expressions(self) -> list[Meaning]:
+        """The side, or the steps of a derivation."""
+        is_derivation = isinstance(self.meaning, Derivation)
+        return [step.expr for step in self.meaning.steps] if is_derivation else [self.meaning]
+
     def letters(self) -> Mapping[str, Letter]:
         """The matrices that are given, by letter."""
         return self._letters
@@ -84,19 +90,17 @@ class Side:
     def _letters(self) -> Mapping[str, Letter]:
         out: dict[str, Letter] = {}
         if isinstance(self.meaning, Derivation):
-            expressions = [step.expr for step in self.meaning.steps]
             known = self.meaning.sizes
             for item in self.meaning.inputs:
                 shape = tuple(sympy.sympify(size, strict=True).subs(known) for size in item.shape)
                 count = item.count if item.count is None else item.count.subs(known)
                 out[item.letter] = Letter(shape, count)
         else:
-            expressions = [self.meaning]
             for symbol in sorted(self._symbols(), key=str):
                 out[symbol.name] = Letter(tuple(symbol.shape))
         boolean = {
             symbol.name
-            for expr in expressions
+            for expr in self.expressions
             if hasattr(expr, "atoms")
             for node in expr.atoms(Allowed)
             for symbol in node.atoms(sympy.MatrixSymbol)

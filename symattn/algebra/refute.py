@@ -108,7 +108,7 @@ def _assigned(statement: Statement, ranked: list[sympy.Symbol], more: int, apart
     expressions = [
         expr
         for side in statement.all_sides
-        for expr in _expressions(side)
+        for expr in side.expressions
         if isinstance(expr, sympy.Basic)
     ]
     masks = [mask for expr in expressions for mask in expr.atoms(Mask)]
@@ -135,12 +135,6 @@ def _assigned(statement: Statement, ranked: list[sympy.Symbol], more: int, apart
 def _integers(expressions: list[sympy.Basic]) -> set[int]:
     """The whole numbers in some expressions, without their signs."""
     return {abs(int(number)) for expr in expressions for number in expr.atoms(sympy.Integer)}
-
-
-def _expressions(side: Side) -> list[sympy.Basic]:
-    if isinstance(side.meaning, Derivation):
-        return [step.expr for step in side.meaning.steps]
-    return [side.meaning]
 
 
 def sizes_of(statement: Statement) -> set[sympy.Symbol]:
