@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from itertools import product
 
-import sympy
-
 from symattn.algebra.forms import Env, Form, Refused, linear, names, number
 from symattn.algebra.rocq.divisors import COLUMN, ROW
 from symattn.algebra.rocq.equations import Equation, have, some
 from symattn.algebra.rocq.sums import Rewriter
-from symattn.algebra.rocq.terms import bracketed, identifier, nat, to_power
+from symattn.algebra.rocq.terms import bracketed, identifier, nat
 from symattn.algebra.rocq.texts import anywhere
 from symattn.algebra.texts import Atom, atoms_of
 
 
 class Assuming(Rewriter):
     """A checker that proves that divisors are not 0."""
-
-    def of_leaf(self, value: sympy.Basic, env: Env) -> Equation:
-        """A number of a rule that is neither rational nor a sum, product or power; 1/x, too."""
-        match value:
-            case sympy.Pow(base=base, exp=sympy.Integer() as power) if power < 0:
-                below = self.of_scalar(base, env)
-                self.not_zero(below, env)
-                poly = self.scalar(value, env)
-                return self.combined(lambda given: to_power(given[0], int(power)), poly, below)
-        return super().of_leaf(value, env)
 
     def not_zero(self, below: Equation, env: Env) -> None:
         """Show of the factors of a divisor what the hypothesis about it says of them."""
@@ -87,5 +75,5 @@ class Assuming(Rewriter):
             for i, j in product([number(0), *env.values()], repeat=2):
                 inside = self.plainly().holds([*self.within(i, rows), *self.within(j, columns)])
                 if inside and self.rule_text(one.value, {ROW: i, COLUMN: j}) == text:
-                    return f"apply: (k'divided{k} {nat(i)} {nat(j)}); places", (i, j)
+                    return f"apply: (k'divisor{k}' {nat(i)} {nat(j)}); places", (i, j)
         raise Refused("a division by what may be 0 has no proof in Rocq yet")

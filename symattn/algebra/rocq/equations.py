@@ -115,22 +115,14 @@ def indented(line: str) -> str:
     return f"  {line}"
 
 
-def within(bound: Sequence[tuple[str, Form]], one: Equation) -> Equation:
-    """The sums of both sides of an equation."""
-    for name, size in reversed(bound):
-        intro = f"apply: sumto_eq => {identifier(name)} lt{identifier(name)}."
-        script = (intro, *one.remark, *one.script)
-        left, right = (summed_text([(name, size)], side) for side in (one.left, one.right))
+def within(bound: Sequence[tuple[str, Form]], one: Equation, word: str = "sumto") -> Equation:
+    """The sums of both sides of an equation, or the largest along an index (largest)."""
+    for index, count in reversed(bound):
+        name, size = identifier(index), nat(count)
+        script = (f"apply: {word}_eq => {name} lt{name}.", *one.remark, *one.script)
+        left, right = (along_text(word, size, index, side) for side in (one.left, one.right))
         one = Equation(left, right, script if one.script else ())
     return one
-
-
-def along(pair: tuple[str, Form], one: Equation) -> Equation:
-    """The largest of both sides of an equation along an index."""
-    name = identifier(pair[0])
-    script = (f"apply: largest_eq => {name} lt{name}.", *one.remark, *one.script)
-    left, right = (largest_text(pair, side) for side in (one.left, one.right))
-    return Equation(left, right, script if one.script else ())
 
 
 def along_text(word: str, size: str, name: str, body: str) -> str:
@@ -157,7 +149,7 @@ def sized(left: str, written: str, size: Form) -> Equation:
     return Equation(left, right, (f"congr ({word} _ _); lia.",) if other != written else ())
 
 
-def function(place: Form, name: str = "#rest") -> str:
+def function(place: Form, name: str) -> str:
     """A place as a function of an index."""
     return f"(fun {identifier(name)} => {nat(place)})"
 

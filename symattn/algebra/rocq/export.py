@@ -12,8 +12,8 @@ import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from symattn.algebra.certificate import Checker, Replay
-from symattn.algebra.claims import Goal, Slope, cases, decoded, goal_of, meant, read_size
-from symattn.algebra.forms import Refused, linear, number, plus_form, variable
+from symattn.algebra.claims import Goal, Slope, cases, decoded, goal_of, inverses, meant, read_size
+from symattn.algebra.forms import Form, Refused, linear, number, plus_form, variable
 from symattn.algebra.kinds import Data
 from symattn.algebra.proof_lines import renamed
 from symattn.algebra.rocq.comments import Comments, spelled
@@ -252,7 +252,7 @@ class Document:
         return " ".join(words)
 
     def assumed(self) -> Iterator[tuple[str, str]]:
-        """What is assumed, and what is done with it: sizes, positive letters, equations."""
+        """What is assumed, and its name: sizes, positive letters, equations."""
         for law in sorted(self.laws):
             yield LAWS[law], f"k'{law}"
         for k, one in enumerate(self.sizes):
@@ -261,7 +261,7 @@ class Document:
         for one in self.letters:
             name = identifier(one.name)
             if one.name in self.goal.positive:
-                yield f"(forall i j, 0 < {name} i j)", f"/ent_gt0 k'{name}_gt0"
+                yield f"(forall i j, 0 < {name} i j)", f"k'{name}_gt0"
         for s in self.numbers:
             if s.is_positive:
                 yield f"0 < {identifier(s.name)}", f"k'{identifier(s.name)}_gt0"
@@ -311,9 +311,7 @@ class Document:
         defines = [use for use in self.uses if use[0] in ("letter", "number")]
         yield from (f"subst {self._defined(use)}." for use in defines)
         yield from (f"unit_entries {proof} {name}." for name, proof in self._units())
-        for k, divisor in enumerate(self.divisors):
-            if divisor.shape:
-                yield f"sign_entries k'divisor{k} k'divided{k}."
+        yield from self.signed()
         if not self.writers:
             yield "by []."
         else:
@@ -321,10 +319,18 @@ class Document:
         yield "Qed."
 
     def introduced(self) -> Iterator[str]:
-        """The names of what is assumed."""
+        """The names of what is assumed, and that letters are positive, of entries at numbers."""
         names = [name for _, name in self.assumed()]
         if names:
             yield f"move=> {' '.join(names)}."
+        positive = (one.name for one in self.letters if one.name in self.goal.positive)
+        for name in map(identifier, positive):
+            yield f"sign_entries k'{name}_gt0 k'{name}_gt0'."
+
+    def signed(self) -> Iterator[str]:
+        """What is assumed of all entries of a divisor is said of those at numbers."""
+        names = (f"k'divisor{k}" for k, one in enumerate(self.divisors) if one.shape)
+        yield from (f"sign_entries {name} {name}'." for name in names)
 
     def cases(self, proof: Data, writers: Iterator[Any], depth: int = 0) -> Iterator[str]:
         """The proof in all cases of which of two sizes is larger."""
@@ -369,9 +375,9 @@ class Document:
                 one, other = self.goal.where[k][:: -1 if flipped else 1]
                 letter, columns = meant(kind, one, other, {})
                 given = f"(esym k'assumed{k})" if flipped else f"k'assumed{k}"
-                yield unit_name(letter.name, columns, letter.name), given
-                if letter.shape[0] == letter.shape[1]:
-                    yield unit_name(letter.name, not columns, letter.name), f"(mulmx1C {given})"
+                for (name, turned_, _, _), _ in inverses(letter, columns):
+                    proof = given if turned_ == columns else f"(mulmx1C {given})"
+                    yield unit_name(name, turned_, name), proof
         for k, divisor in enumerate(self.divisors):
             if divisor.inverted:
                 names = (divisor.inverted, f"{divisor.inverted}⁻¹")
@@ -411,36 +417,30 @@ def _without_steps(side: sympy.Basic, steps: Sequence[tuple[str, sympy.Basic]]) 
 def _parts(pieces: Pieces, inside: Callable[[Any], Iterator[str]]) -> Iterator[str]:
     """For all places below a size, in parts."""
     *before, last = pieces.parts
-    name, low = f"k'{last.index.strip('#')}whole", number(0)
-    if last.blocks:
-        block, own = (identifier(name) for name, _ in last.bound)
-        yield f"move=> {name} lt{name}."
-        found = f"[{block} lt{block} [{own} lt{own} ?]]"
-        sizes = f"{nat(pieces.size)} {last.sizes}"
-        yield f"have {found} := @block_of {sizes} _ ltac:(lia) lt{name}."
-        yield f"subst {name}; blocks."
-        yield from inside(last.inside[0])
-        return
-    if not before and not last.alone:
-        name = identifier(last.index)
-        yield f"move=> {name} lt{name}."
-        yield from inside(last.inside[0])
-        return
+    is_whole = not (before or last.alone or last.blocks)
+    name = identifier(last.index) if is_whole else f"k'{last.index.strip('#')}whole"
+    low = number(0)
     yield f"move=> {name} lt{name}."
     for piece in before:
         low = plus_form(low, piece.count)
         yield f"case: (below_or {name} {nat(low)}) => [?|?]."
-        yield f"{{ {_place(piece, name)}"
+        yield f"{{ {_place(piece, name, pieces.size)}"
         yield from map(indented, inside(piece.inside[0]))
         yield "}"
-    yield _place(last, name)
+    if not is_whole:
+        yield _place(last, name, pieces.size)
     yield from inside(last.inside[0])
 
 
-def _place(piece: Piece, name: str) -> str:
-    """The place of a part that an index is at."""
+def _place(piece: Piece, name: str, size: Form) -> str:
+    """The place of a part that an index is at, or its place in a block."""
     if piece.alone:
         return f"have ? : {name} = {nat(piece.at)} by lia. subst {name}."
+    if piece.blocks:
+        block, own = (identifier(index) for index, _ in piece.bound)
+        found = f"[{block} lt{block} [{own} lt{own} ?]]"
+        given = f"@block_of {nat(size)} {piece.sizes} _ ltac:(lia) lt{name}"
+        return f"have {found} := {given}. subst {name}; blocks."
     own, low = identifier(piece.index), plus_form(piece.at, variable(piece.index), -1)
     return (
         f"have [{own} lt{own} ?] : exists2 {own}, ({own} < {nat(piece.count)})%N & "

@@ -185,11 +185,8 @@ class Inequality(Document):
 
     def proof(self) -> Iterator[str]:
         yield "Proof."
-        assumed = [(said, name.rpartition(" ")[2]) for said, name in self.assumed()]
-        if assumed:
-            yield f"move=> {' '.join(name for _, name in assumed)}."
-        signs = [name for said, name in assumed if re.match(r"\(forall i j, .*[<!]", said)]
-        yield from (f"sign_entries {name} {name}'." for name in signs)
+        yield from self.introduced()
+        yield from self.signed()
         yield from self.claims.script
         yield f"as_number {self.claims.names[self.goal.left, self.goal.right]}."
         yield "Qed."

@@ -3,28 +3,57 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce, wraps
 from itertools import chain
-from typing import Any
-
-import sympy
+from typing import Any, ParamSpec, TypeVar
 
 from symattn.algebra.certificate import Checker
-from symattn.algebra.forms import Env, Refused
+from symattn.algebra.forms import Refused
 from symattn.algebra.polynomials import constant, single
 from symattn.algebra.rocq.equations import (
     Equation,
     Script,
     Template,
     have,
+    product_text,
     some,
 )
-from symattn.algebra.rocq.terms import FUNCTION_OF, FUNCTIONS, bracketed, scalar
+from symattn.algebra.rocq.terms import FUNCTIONS, bracketed, to_power
 from symattn.algebra.rocq.texts import Assumed, Spelling, sign_of
+from symattn.algebra.sums import Step
 from symattn.algebra.texts import Atom, Mono, Poly, spelled, terms_of
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Frame(list[Any]):
+    """The equations of the parts of what is worked out, and the step that came first there."""
+
+    def __init__(self, left: Iterable[Step]) -> None:
+        super().__init__()
+        self.step: Step = next(iter(left), {"rule": ""})
+
+
+def proven(method: Callable[P, T]) -> Callable[[Callable[..., object]], Callable[P, T]]:
+    """A method of the checker, with the proof of what it finds from the equations of its parts."""
+
+    def proving(prove: Callable[..., object]) -> Callable[P, T]:
+        @wraps(prove)
+        def kept(*given: P.args, **named: P.kwargs) -> T:
+            writer: Any = given[0]
+            with writer.framed() as inside:
+                out = method(*given, **named)
+            writer.keep(prove(writer, inside, out, *given[1:], **named))
+            return out
+
+        return kept
+
+    return proving
 
 
 class Knowing(Checker):
@@ -43,10 +72,11 @@ class Reasoning(Spelling):
     """A checker that proves identities of what it finds."""
 
     @contextmanager
-    def framed(self) -> Iterator[list[Any]]:
+    def framed(self) -> Iterator[Frame]:
         """The equations of the parts of what is worked out here."""
-        self.frames.append([])
-        yield self.frames[-1]
+        inside = Frame(self.left)
+        self.frames.append(inside)
+        yield inside
         self.frames.pop()
 
     def keep(self, one: Any) -> None:
@@ -58,7 +88,10 @@ class Reasoning(Spelling):
         return f"k'{letter}{next(self.numbers)}"
 
     def chain(self, *equations: Equation) -> Equation:
-        """From the left side of the first equation to the right side of the last."""
+        """From the left side of the first equation to the right side of the last.
+
+        The first may say what the derivative of its left side is; the others say so of numbers.
+        """
         kept = [one for one in equations if one.script]
         first, last = equations[0], equations[-1]
         if len(kept) <= 1:
@@ -67,10 +100,10 @@ class Reasoning(Spelling):
             comment = ""
             *before, term = given = [self.fresh("E") for _ in kept]
             script = tuple(chain.from_iterable(map(have, given, kept)))
-            for name in reversed(before):
-                term = f"(etrans {name} {term})"
+            for name, one in [*zip(before, kept, strict=False)][::-1]:
+                term = f"({'slope_eq' if one.slope else 'etrans'} {name} {term})"
             script += (f"exact: {term}.",)
-        return replace(last, left=first.left, script=script, comment=comment)
+        return replace(last, left=first.left, script=script, comment=comment, slope=first.slope)
 
     def known(self, poly: Poly | None, left: str = "", script: Script = ()) -> Equation:
         """An equation whose right side is a polynomial."""
@@ -250,11 +283,15 @@ class Reasoning(Spelling):
 
     def lifted(self, one: Equation) -> Equation:
         """An equation of what may be −∞; a number x is Some x there."""
-        if one.poly is None or self.may_hide(one.rule):  # type: ignore[arg-type]
-            right = one.right if one.poly is None else f"Some ({one.right})"
-            return replace(one, right=right)
+        if self.may_hide(one.rule):  # type: ignore[arg-type]
+            return one
         script = ("congr Some.", *one.script) if one.script else ()
         return replace(one, left=f"Some ({one.left})", right=f"Some ({one.right})", script=script)
+
+
+def _value(one: Equation) -> Poly:
+    """What an equation says that a number is."""
+    return one.poly or {}
 
 
 def _is_proven(one: Poly | Equation) -> bool:
@@ -264,53 +301,15 @@ def _is_proven(one: Poly | Equation) -> bool:
 class Functions(Reasoning):
     """A checker that proves what functions of polynomials are."""
 
-    def of_scalar(self, value: sympy.Expr, env: Env) -> Equation:
-        """A number of a rule."""
-        leaves: list[Equation] = []
-
-        def leaf(one: sympy.Basic) -> str:
-            leaves.append(self.of_leaf(one, env))
-            return f"\0{len(leaves) - 1}\0"
-
-        text = scalar(value, leaf)
-
-        def template(given: Sequence[str]) -> str:
-            out = text
-            for k, words in enumerate(given):
-                out = out.replace(f"\0{k}\0", words)
-            return out
-
-        return self.combined(template, self.scalar(value, env), *leaves)
-
-    def of_leaf(self, value: sympy.Basic, env: Env) -> Equation:
-        """A symbol, a root or a power of e of a rule."""
-        poly, left = self.scalar(value, env), self.leaf_text(value, env)
-        match value:
-            case sympy.exp(args=(inner,)):
-                inside = self.of_scalar(inner, env)
-                return self.chain(self.applied_to(inside, "e"), self.of_power(inside.poly or {}))
-            case sympy.tanh(args=(inner,)) | sympy.log(args=(inner,)) | sympy.Abs(args=(inner,)):
-                return self.of_function(FUNCTION_OF[type(value)], self.of_scalar(inner, env), poly)
-            case sympy.Symbol() if value in env:
-                return self.known(poly, left, ("by rewrite ?natrD ?natrM.",))
-        if any(len(mono) > 1 or atom[:2] == ("fn", "abs") for mono in poly for atom, _ in mono):
-            raise Refused("a root of a product has no proof in Rocq yet")
-        right = self.text(poly)
-        if bracketed(left).strip("()") == bracketed(right).strip("()"):
-            return Equation(left, right, (), poly)
-        return self.known(poly, left, ("by roots.",))
-
-    def of_exp(self, left: str, inside: Equation, hides: bool) -> Equation:
-        """E to what may be −∞, or to a number."""
-        if not hides:
-            return self.chain(self.applied_to(inside, "e"), self.of_power(some(inside.poly)))
-        name, lifted = self.fresh("M"), self.lifted(inside)
-        script: Script = ("by [].",)
-        if lifted.script:
-            script = (*have(name, lifted, " :> score R"), f"by rewrite {name}.")
+    def of_hidden_exp(self, left: str, inside: Equation) -> Equation:
+        """E to what may be −∞."""
+        name = self.fresh("M")
+        known = have(name, inside, " :> score R")
+        script = (*known, f"by rewrite {name}.") if inside.script else ("by [].",)
         if inside.poly is None:
             return Equation(left, "0", script)
-        return self.chain(Equation(left, f"e ({inside.right})", script), self.of_power(inside.poly))
+        power = self.of_power(inside.poly)
+        return self.chain(Equation(left, power.left, script), power)
 
     def of_power(self, poly: Poly) -> Equation:
         """E to a polynomial is a product over its terms."""
@@ -320,54 +319,24 @@ class Functions(Reasoning):
         pieces = [self.of_power_of_term(mono, c) for mono, c in terms_of(poly)]
         if len(pieces) == 1:
             return pieces[0]
-        script: Script = ()
-        term = ""
-        for k, one in enumerate(pieces):
-            name = self.fresh("T") if one.script else "erefl"
-            script += have(name, one) if one.script else ()
-            term = f"(ex_add {term} {name})" if k else name
-        product = " * ".join(bracketed(one.right) for one in pieces)
-        taken = Equation(left, product, (*script, f"exact: {term}."))
-        polys = [one.poly or {} for one in pieces]
-        return self.chain(
-            taken, self.combined(lambda given: " * ".join(map(bracketed, given)), out, *polys)
+        names_ = [self.fresh("T") for _ in pieces]
+        script = chain.from_iterable(map(have, names_, pieces))
+        term = reduce(lambda one, other: f"(ex_add {one} {other})", names_)
+        taken = Equation(
+            left, product_text([one.right for one in pieces]), (*script, f"exact: {term}.")
         )
+        return self.chain(taken, self.combined(product_text, out, *map(_value, pieces)))
 
     def of_power_of_term(self, mono: Mono, c: Fraction) -> Equation:
-        """E to one term."""
-        out = self.exp({mono: c})
+        """E to one term k x is the power k of what e^x is."""
         conditions = [atom for atom, _ in mono if atom.kind == "δ"]
-        logarithm = next(iter(mono))[0] if len(mono) == 1 else None
         if len(conditions) > 1:
             raise Refused("e to a product of conditions has no proof in Rocq yet")
         if conditions:
-            return self.of_power_if(conditions[0], mono, c, out)
-        if logarithm and logarithm[:2] == ("fn", "ln"):
-            if c.denominator != 1:
-                raise Refused("a root of e to a logarithm has no proof in Rocq yet")
-            inner = dict(logarithm.terms)
-            if not self.plainly().never_zero(inner):
-                raise Refused("a logarithm of what may be negative has no proof in Rocq yet")
-            return self.whole_power(mono, c, self.text(inner), (int(c), 1), ("ln", inner, out))
-        ((atom, p),) = next(iter(out))
-        turns, order = self.rooted_power(atom, p)
+            return self.of_power_if(conditions[0], mono, c, self.exp({mono: c}))
+        turns, order, one = self.whole_power(mono, c)
         if turns == order == 1:
-            return self.known(out)
-        return self.whole_power(
-            mono, c, self.base(atom, order, None), (turns, order), ("power", out, out)
-        )
-
-    def whole_power(
-        self,
-        mono: Mono,
-        c: Fraction,
-        base: str,
-        times_: tuple[int, int],
-        what: tuple[str, Poly, Poly],
-    ) -> Equation:
-        """E^(k x) is (e^x)^k, and e^(k ln x) is x^k."""
-        turns, order = times_
-        lemma, inner, out = what
+            return one
         sign, scale = "- " if c < 0 else "", "" if order == 1 else f" / {order}%:R"
         shown = self.algebra(
             lambda g: g[0],
@@ -375,29 +344,33 @@ class Functions(Reasoning):
             {mono: c},
             {mono: Fraction(1)},
         )
-        name = self.fresh("I")
-        known = have(name, shown) if shown.script else ()
-        given = name if shown.script else "erefl"
-        word = f"{bracketed(base)}^-1" if c < 0 else base
-        right = f"{bracketed(word)} ^+ {abs(turns)}"
-        lemma = f"ex_{lemma}{'N' if c < 0 else ''}"
-        proof = (
-            f"exact: ({lemma} e {given})."
-            if what[0] == "power"
-            else f"by apply: ({lemma} _ {given}); pos."
+        given = self.fresh("I"), self.fresh("I")
+        script = (
+            *have(given[0], shown),
+            *have(given[1], one),
+            f"exact: (ex_power{'N' if c < 0 else ''} {' '.join(given)}).",
         )
-        taken = Equation(f"e ({self.term(mono, c)})", right, (*known, proof))
-        if what[0] == "ln":
+        right = f"{to_power(one.right, 1 if c > 0 else -1)} ^+ {abs(turns)}"
+        taken = Equation(f"e ({self.term(mono, c)})", right, script)
+        power = self.combined(lambda g: to_power(g[0], turns), self.exp({mono: c}), _value(one))
+        if abs(turns) == 1:
+            power = self.chain(Equation(right, power.left, ("exact: expr1.",)), power)
+        return self.chain(taken, power)
 
-            def template(given: Sequence[str]) -> str:
-                below = f"{bracketed(given[0])}^-1" if c < 0 else given[0]
-                return f"{bracketed(below)} ^+ {abs(turns)}"
-
-            return self.chain(taken, self.combined(template, out, inner))
-        same = Equation(
-            right, self.text(out), ("by rewrite expr1.",) if abs(turns) == 1 else (), out
-        )
-        return self.chain(taken, same)
+    def whole_power(self, mono: Mono, c: Fraction) -> tuple[int, int, Equation]:
+        """E^(k x/d) as k times what e^(x/d) is; of x = ln y and d = 1 it is y."""
+        logarithm = next(iter(mono))[0] if len(mono) == 1 else None
+        if logarithm is None or logarithm[:2] != ("fn", "ln"):
+            atom = Atom("exp", terms=frozenset({(mono, Fraction(1))}))
+            turns, order = self.rooted_power(atom, c)
+            return turns, order, self.known(single(atom, Fraction(1, order)))
+        if c.denominator != 1:
+            raise Refused("a root of e to a logarithm has no proof in Rocq yet")
+        inner = dict(logarithm.terms)
+        if not self.plainly().never_zero(inner):
+            raise Refused("a logarithm of what may be negative has no proof in Rocq yet")
+        left = f"e ({self.term(mono, Fraction(1))})"
+        return int(c), 1, self.known(inner, left, ("by apply: lgK; pos.",))
 
     def of_power_if(self, condition: Atom, mono: Mono, c: Fraction, out: Poly) -> Equation:
         """E^([i = j] x) is 1 + [i = j] (e^x − 1)."""
@@ -426,6 +399,8 @@ class Functions(Reasoning):
         moved = self.applied_to(inside, FUNCTIONS[name])
         inner = some(inside.poly)
         match name:
+            case "e":
+                return self.chain(moved, self.of_power(inner))
             case "tanh" | "σ":
                 power = inner if name == "σ" else {mono: 2 * c for mono, c in inner.items()}
                 value = self.of_power(power)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from symattn.algebra.certificate import Checker
 from symattn.algebra.claims import Slope
 from symattn.algebra.forms import Env, Form, Refused, variable
 from symattn.algebra.polynomials import settled, single
 from symattn.algebra.rocq.equations import Equation, have, some, sum_text, summed_text
+from symattn.algebra.rocq.reasoning import Frame, proven
 from symattn.algebra.rocq.terms import bracketed, identifier, letter, nat, plain
 from symattn.algebra.rocq.writer import ProofWriter
 from symattn.algebra.texts import Atom, Poly, atoms_of, terms_of
@@ -35,11 +37,11 @@ class Slopes(ProofWriter):
                 return self.known(poly)
         return super().of_rule(rule, env, poly, inside)
 
-    def derived(self, poly: Poly, name: str, i: Form, j: Form) -> Poly:
-        with self.framed() as inside:
-            out = super().derived(poly, name, i, j)
-        self.keep(self.of_poly(poly, out, inside, _place(name, i, j)))
-        return out
+    @proven(Checker.derived)
+    def derived(
+        self, inside: Frame, out: Poly, poly: Poly, name: str, i: Form, j: Form
+    ) -> Equation:
+        return self.of_poly(poly, out, inside, _place(name, i, j))
 
     def of_poly(
         self, poly: Poly, out: Poly, inside: Sequence[Equation | None], at: str
@@ -63,7 +65,7 @@ class Slopes(ProofWriter):
         taken = Equation(
             self.text(poly), whole([*map(self.text, about)]), (*script, "by_chain."), slope=at
         )
-        return self.then(taken, self.combined(whole, out, *about))
+        return self.chain(taken, self.combined(whole, out, *about))
 
     def check_divisors(self, poly: Poly) -> None:
         """Raise `Refused` where a polynomial divides by what may be 0 or negative."""
@@ -72,20 +74,12 @@ class Slopes(ProofWriter):
         if not all(checker.is_positive(atom) and checker.is_filled(atom) for atom in below):
             raise Refused("the derivative of a quotient by what may be 0 has no proof in Rocq yet")
 
-    def then(self, slope: Equation, same: Equation) -> Equation:
-        """A derivative, with its right side written otherwise."""
-        if not same.script:
-            return Equation(slope.left, same.right, slope.script, same.poly, slope=slope.slope)
-        first, second = self.fresh("D"), self.fresh("E")
-        script = (*have(first, slope), *have(second, same), f"exact: (slope_eq {first} {second}).")
-        return Equation(slope.left, same.right, script, same.poly, slope=slope.slope)
-
-    def slope_of(self, atom: Atom, name: str, i: Form, j: Form) -> Poly:
-        with self.framed() as inside:
-            out = super().slope_of(atom, name, i, j)
+    @proven(Checker.slope_of)
+    def slope_of(
+        self, inside: Frame, out: Poly, atom: Atom, name: str, i: Form, j: Form
+    ) -> Equation | None:
         moves = bool(inside) or atom[:2] == ("entry", name)
-        self.keep(self.of_atom(atom, out, inside, (i, j), _place(name, i, j)) if moves else None)
-        return out
+        return self.of_atom(atom, out, inside, (i, j), _place(name, i, j)) if moves else None
 
     def of_atom(
         self, atom: Atom, out: Poly, inside: Sequence[Equation], entry: tuple[Form, Form], at: str
@@ -102,7 +96,7 @@ class Slopes(ProofWriter):
                 ]
                 right = " * ".join(one.left for one in conditions)
                 taken = Equation(left, right, ("apply: slope_entry; places.",), slope=at)
-                return self.then(
+                return self.chain(
                     taken, self.combined(lambda g: f"{g[0]} * {g[1]}", out, *conditions)
                 )
             case Atom("sum"):
@@ -120,7 +114,7 @@ class Slopes(ProofWriter):
                 taken = Equation(
                     left, summed_text(bound, one.right), (*script, *one.proof), slope=at
                 )
-                return self.then(taken, whole)
+                return self.chain(taken, whole)
             case Atom("poly"):
                 (one,) = inside
                 return Equation(left, one.right, one.script, one.poly, slope=at)
@@ -134,7 +128,7 @@ class Slopes(ProofWriter):
         last = f"by apply: (slope_comp (h := {function}) _ {name}); apply: k'{law}; pos."
         script = (*have(name, one), last if atom.kind == "fn" else last.replace("; pos", ""))
         taken = Equation(left, shape.format(self.text(outer), one.right), script, slope=at)
-        return self.then(
+        return self.chain(
             taken, self.combined(lambda g: shape.format(*g), out, outer, some(one.poly))
         )
 

@@ -23,7 +23,6 @@ from symattn.algebra.polynomials import (
 from symattn.algebra.rocq.equations import (
     Equation,
     Script,
-    along,
     product_text,
     some,
     sum_text,
@@ -136,8 +135,9 @@ class Rewriter(Functions):
                     ).script
                 case Atom("entry") if order == 1:
                     script = (same_entry(atom),)
-                case Atom("line", bound=(pair,)) if order == 1:
-                    script = along(pair, self.items_with_names(atom.terms, kept)).script
+                case Atom("line", bound=bound) if order == 1:
+                    inner = self.items_with_names(atom.terms, kept)
+                    script = within(bound, inner, "largest").script
                 case Atom("poly") if order == 1:
                     script = self.items_with_names(atom.terms, kept).script
                 case _:
@@ -162,12 +162,6 @@ class Rewriter(Functions):
         return _SUMS[step["rule"]](self, step, bound, factors, parts)
 
 
-def _innermost(writer: Rewriter, bound: Bound, place: int, body: str) -> tuple[Equation, Bound]:
-    """A sum with one index innermost, and the other indices."""
-    others = [k for k in range(len(bound)) if k != place]
-    return writer.moved(bound, [*others, place], body), [bound[k] for k in others]
-
-
 def _delta(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts) -> Equation:
     """Σ_l [l = k] f(l) is f(k)."""
     atom, p = factors[step["factor"]]
@@ -178,14 +172,15 @@ def _delta(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     behind, body = bound[place + 1 :], writer.text({mono: Fraction(1)})
     first = Equation(summed_text(bound, body), summed_text(bound, body))
     if names(value) & {other for other, _ in behind}:
-        first, others = _innermost(writer, bound, place, body)
-        bound, behind, place = [*others, (index, size)], [], len(others)
+        others = [k for k in range(len(bound)) if k != place]
+        first = writer.moved(bound, [*others, place], body)
+        bound, behind, place = [*(bound[k] for k in others), (index, size)], [], len(others)
     rest_poly: Poly = {mono - {(atom, p)}: Fraction(1)}
     condition, rest = f"({name} == {plain(nat(value))})%N%:R", writer.text(rest_poly)
     one = writer.algebra(_first, _by_rest, {mono: Fraction(1)}, single(atom), rest_poly)
     same = Equation(one.right, f"{condition} * ({rest})", ("congr (_%:R * _).", "conditions."))
     one = writer.chain(one, same if same.left != same.right else replace(same, script=()))
-    one = _pulled(one, behind, [], body, condition, rest)
+    one = _pulled(one, behind, body, condition, rest)
     inner = summed_text(behind, rest)
     lemma = f"sumto_delta (v := {nat(value)}) (g := fun {name} => {inner})"
     taken = Equation(
@@ -212,36 +207,14 @@ def _by_both(given: Sequence[str]) -> str:
     return f"({given[1]}) * ({given[2]})"
 
 
-def _pulled(
-    one: Equation, inner: Bound, outer: Bound, body: str, factor: str, rest: str
-) -> Equation:
-    """From f = c g that c leaves the sums over these indices of f; others are summed within."""
+def _pulled(one: Equation, inner: Bound, body: str, factor: str, rest: str) -> Equation:
+    """From f = c g that c leaves the sums over these indices of f."""
     for k in reversed(range(len(inner))):
         name = identifier(inner[k][0])
-        left = summed_text([*inner[k:], *outer], body)
+        left = summed_text(inner[k:], body)
         right = f"{factor} * ({summed_text(inner[k:], rest)})"
         one = Equation(left, right, (f"apply: sumto_pull => {name} lt{name}.", *one.proof))
     return one
-
-
-def _count(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts) -> Equation:
-    """Σ_l c is size · c."""
-    mono: Poly = {frozenset(factors): Fraction(1)}
-    body = writer.text(mono)
-    first, others = _innermost(writer, bound, step["index"], body)
-    pair = bound[step["index"]]
-    size = writer.known(
-        form_poly(pair[1]),
-        f"{nat(pair[1])}%:R",
-        ("by rewrite ?natrD ?natrM ?natrB ?sqr_sqrtr ?ler0n //; lia.",),
-    )
-    counted = Equation(
-        summed_text([pair], body), f"{nat(pair[1])}%:R * ({body})", ("exact: sumto_const.",)
-    )
-    product = writer.combined(
-        lambda g: f"{g[0]} * ({g[1]})", times(mono, form_poly(pair[1])), size, mono
-    )
-    return writer.chain(first, within(others, writer.chain(counted, product)))
 
 
 def _permute(
@@ -270,7 +243,7 @@ def _merge(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     inner: Poly = {renamed_mono(atom.mono, names_): Fraction(1)}
     product, factor = times(rest, inner), f"({writer.text(rest)})"
     one = writer.algebra(_first, _by_both, product, rest, inner)
-    one = _pulled(one, new, [], writer.text(product), factor, writer.text(inner))
+    one = _pulled(one, new, writer.text(product), factor, writer.text(inner))
     named = within(new, writer.with_names(atom.mono, names_))
     power = turned(writer.as_power(atom))
     shown = writer.chain(
@@ -282,42 +255,48 @@ def _merge(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: 
     return within(bound, writer.chain(split, shown, turned(one)))
 
 
-def _named(writer: Rewriter, group: Bound, inside: Poly, total: Poly, factor: str) -> Equation:
-    """A factor times a sum, which is named by its places."""
-    ((atom, _),) = next(iter(total))
-    sizes, power = atom.bound, writer.as_power(atom)
-    new = {name: variable(other) for (name, _), (other, _) in zip(group, sizes, strict=True)}
-    named = within(sizes, writer.with_names(next(iter(inside)), new))
-    left = f"{factor} * ({summed_text(group, writer.text(inside))})"
-    return writer.chain(
-        Equation(left, f"{factor} * ({power.left})", times_script(named)),
-        Equation(f"{factor} * ({power.left})", f"{factor} * ({power.right})", times_script(power)),
-    )
-
-
-def _taken_out(writer: Rewriter, run: Along, mono: Poly) -> tuple[Poly, Poly, Equation]:
-    """A product's factors without the indices that run, those with them, and its sum by these."""
+def _apart(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts) -> Equation:
+    """A sum is a factor times another one, of which its rule says what it is."""
+    mono: Poly = {frozenset(factors): Fraction(1)}
+    places = step["indices"] if "indices" in step else [step["index"]]
+    others = [k for k in range(len(bound)) if k not in places]
+    run, body = Along.of(bound, factors, *places), writer.text(mono)
+    first = writer.moved(bound, [*others, *places], body)
     left: Poly = {run.left: Fraction(1)}
     held: Poly = {frozenset(run.uses): Fraction(1)}
-    apart = writer.algebra(_first, _by_both, mono, left, held)
-    factor, rest = f"({writer.text(left)})", writer.text(held)
-    return left, held, _pulled(apart, run.bound, [], writer.text(mono), factor, rest)
+    factor = f"({writer.text(left)})"
+    taken = writer.algebra(_first, _by_both, mono, left, held)
+    taken = _pulled(taken, run.bound, body, factor, writer.text(held))
+    one = _KNOWN[step["rule"]](writer, run, held, parts)
+    before, after = (f"{factor} * ({side})" for side in (one.left, one.right))
+    known = Equation(before, after, times_script(one))
+    out = times(left, some(one.poly))
+    last = writer.combined(lambda g: f"({g[0]}) * ({g[1]})", out, left, some(one.poly))
+    return writer.chain(first, within(run.others, writer.chain(taken, known, last)))
 
 
-def _apart(writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts) -> Equation:
-    """A sum is a factor times another one, or what an assumed equation gives for that."""
-    mono: Poly = {frozenset(factors): Fraction(1)}
-    places = step["indices"]
-    others = [k for k in range(len(bound)) if k not in places]
-    first = writer.moved(bound, [*others, *places], writer.text(mono))
-    run = Along.of(bound, factors, *places)
-    left, held, taken = _taken_out(writer, run, mono)
-    total = single(writer.canonical(run.bound, dict(run.uses)))
-    given = parts[0] if step["rule"] == "hypothesis" else writer.known(total)
-    shown = _named(writer, run.bound, held, total, f"({writer.text(left)})")
-    out = times(left, some(given.poly))
-    last = writer.combined(lambda g: f"({g[0]}) * ({g[1]})", out, left, given)
-    return writer.chain(first, within(run.others, writer.chain(taken, shown, last)))
+def _counted(writer: Rewriter, run: Along, held: Poly, parts: Parts) -> Equation:
+    """Σ_l 1 is the size."""
+    count = f"{nat(run.size)}%:R"
+    ones = Equation(summed_text(run.bound, "1"), f"{count} * 1", ("exact: sumto_const.",))
+    script = ("by rewrite ?natrD ?natrM ?natrB ?sqr_sqrtr ?ler0n //; lia.",)
+    size = writer.known(form_poly(run.size), count, script)
+    return writer.chain(ones, writer.combined(lambda g: f"{g[0]} * 1", some(size.poly), size))
+
+
+def _named(writer: Rewriter, run: Along, held: Poly, parts: Parts) -> Equation:
+    """A sum is named by its places."""
+    total = writer.canonical(run.bound, dict(run.uses))
+    pairs = zip(run.bound, total.bound, strict=True)
+    new = {name: variable(other) for (name, _), (other, _) in pairs}
+    named = within(total.bound, writer.with_names(next(iter(held)), new))
+    left = summed_text(run.bound, writer.text(held))
+    return writer.chain(replace(named, left=left), writer.as_power(total))
+
+
+def _said(writer: Rewriter, run: Along, held: Poly, parts: Parts) -> Equation:
+    """A sum is what an assumed equation gives for it."""
+    return writer.chain(_named(writer, run, held, parts), parts[0])
 
 
 def unit_name(first: str, columns: bool, second: str) -> str:
@@ -344,34 +323,29 @@ def _unit_pair(
     raise Refused("this product is not known to be I")
 
 
-def _identity(
-    writer: Rewriter, step: Step, bound: Bound, factors: Factors, parts: Parts
-) -> Equation:
+def _identity(writer: Rewriter, run: Along, held: Poly, parts: Parts) -> Equation:
     """Σ_l a_il b_lj is [i = j] for a matrix and its inverse."""
-    mono: Poly = {frozenset(factors): Fraction(1)}
-    run = Along.of(bound, factors, step["index"])
-    first, others = _innermost(writer, bound, step["index"], writer.text(mono))
     (i, j), pair, product = _unit_pair(writer, run)
-    left, held, taken = _taken_out(writer, run, mono)
     body = writer.algebra(_first, _by_rest, held, *map(single, pair))
-    delta, condition = writer.delta(i, j), f"({plain(nat(i))} == {plain(nat(j))})%N%:R"
+    condition = f"({plain(nat(i))} == {plain(nat(j))})%N%:R"
     script = f"by apply: {unit_name(*product)}; places."
     known = Equation(summed_text(run.bound, body.right), condition, (script,))
-    shown = writer.chain(within(run.bound, body), known, writer.condition_is(condition, delta))
-    factor = f"({writer.text(left)})"
-    before, after = (f"{factor} * ({side})" for side in (shown.left, shown.right))
-    whole = Equation(before, after, times_script(shown))
-    last = writer.combined(lambda g: f"({g[0]}) * ({g[1]})", times(left, delta), left, delta)
-    return writer.chain(first, within(others, writer.chain(taken, whole, last)))
+    shown = writer.condition_is(condition, writer.delta(i, j))
+    return writer.chain(within(run.bound, body), known, shown)
 
+
+#: The proofs of what is known of a sum whose factors all hold its indices, by the rule of the step.
+_KNOWN: Mapping[str, Callable[[Rewriter, Along, Poly, Parts], Equation]] = {
+    "count": _counted,
+    "hypothesis": _said,
+    "identity": _identity,
+    "separate": _named,
+}
 
 #: The proofs of what a sum is rewritten to, by the rule of the step.
 _SUMS: Mapping[str, Callable[[Rewriter, Step, Bound, Factors, Parts], Equation]] = {
     "delta": _delta,
-    "count": _count,
-    "hypothesis": _apart,
-    "identity": _identity,
     "permute": _permute,
     "merge": _merge,
-    "separate": _apart,
+    **dict.fromkeys(_KNOWN, _apart),
 }

@@ -38,11 +38,11 @@ Lemma exN x : e (- x) = (e x)^-1.
 Proof. by apply: (mulfI (ex_neq0 x)); rewrite -exD subrr ex0 divff ?ex_neq0. Qed.
 Lemma exMn x k : e (x *+ k) = e x ^+ k.
 Proof. by elim: k => [|k IH]; rewrite ?mulr0n ?ex0 // mulrS exprS exD IH. Qed.
-(* e^(k x) and e^(−k x) as powers of e^x *)
-Lemma ex_power x y k : x = k%:R * y -> e x = e y ^+ k.
-Proof. by move=> ->; rewrite mulr_natl exMn. Qed.
-Lemma ex_powerN x y k : x = - (k%:R * y) -> e x = (e y)^-1 ^+ k.
-Proof. by move=> ->; rewrite exN mulr_natl exMn exprVn. Qed.
+(* e^(k x) and e^(−k x) as powers of what e^x is *)
+Lemma ex_power x y z k : x = k%:R * y -> e y = z -> e x = z ^+ k.
+Proof. by move=> -> <-; rewrite mulr_natl exMn. Qed.
+Lemma ex_powerN x y z k : x = - (k%:R * y) -> e y = z -> e x = z^-1 ^+ k.
+Proof. by move=> -> <-; rewrite exN mulr_natl exMn exprVn. Qed.
 Lemma ex_add x y a b : e x = a -> e y = b -> e (x + y) = a * b.
 Proof. by rewrite exD => -> ->. Qed.
 (* e^([b] x) = 1 + [b] (e^x − 1) *)
@@ -51,10 +51,6 @@ Proof.
 move=> -> <-; case: b; rewrite ?mul1r ?mul0r ?ex0 ?addr0 //.
 by rewrite addrC subrK.
 Qed.
-Lemma ex_ln (ln : logarithm e) x y k : 0 < y -> x = k%:R * ln y -> e x = y ^+ k.
-Proof. by move=> p ->; rewrite mulr_natl exMn lgK. Qed.
-Lemma ex_lnN (ln : logarithm e) x y k : 0 < y -> x = - (k%:R * ln y) -> e x = y^-1 ^+ k.
-Proof. by move=> p ->; rewrite exN mulr_natl exMn lgK // exprVn. Qed.
 Lemma ln_of (ln : logarithm e) x y : e y = x -> ln x = y.
 Proof. by move=> <-; rewrite exK. Qed.
 Definition sigmoid (x : R) : R := e x / (1 + e x).
@@ -554,16 +550,16 @@ Implicit Types (n m c d v : nat) (f g : nat -> R).
 Lemma sumto_eq n f g : (forall l, (l < n)%N -> f l = g l) -> sumto n f = sumto n g.
 Proof. by move=> E; apply: eq_bigr => l _; exact: E. Qed.
 (* range *)
-Lemma sumto_cut (F : nat -> R) n c d (p q r : nat -> nat) : n = (c + d)%N ->
-  (forall l, (l < c)%N -> q l = p l) -> (forall l, (l < d)%N -> r l = p (c + l)%N) ->
-  sumto n (fun l => F (p l)) = sumto c (fun l => F (q l)) + sumto d (fun l => F (r l)).
+Lemma sumto_rest (F : nat -> R) n d (p q : nat -> nat) : n = d ->
+  (forall l, (l < d)%N -> q l = p l) -> sumto n (fun l => F (p l)) = sumto d (fun l => F (q l)).
+Proof. by move=> -> E; apply: sumto_eq => l /E ->. Qed.
+Lemma sumto_cut (F : nat -> R) n c (p q : nat -> nat) x : (c <= n)%N ->
+  (forall l, (l < c)%N -> q l = p l) -> sumto (n - c) (fun l => F (p (c + l)%N)) = x ->
+  sumto n (fun l => F (p l)) = sumto c (fun l => F (q l)) + x.
 Proof.
-move=> -> E1 E2; rewrite /sumto big_split_ord /=; congr (_ + _); apply: eq_bigr => l _.
-  by rewrite E1.
-by rewrite E2.
+move=> p_n E <-; rewrite -{1}(subnKC p_n) /sumto big_split_ord /=; congr (_ + _).
+by apply: eq_bigr => l _; rewrite E.
 Qed.
-Lemma sumto_first f : sumto 1 f = sumto 1 (fun _ => f 0%N).
-Proof. by rewrite /sumto !big_ord1. Qed.
 Lemma sumto_one (x : R) : sumto 1 (fun _ => x) = x.
 Proof. by rewrite /sumto big_ord1. Qed.
 Lemma sumto_blocks n b w f (g : nat -> nat -> R) : n = (b * w)%N ->
@@ -640,9 +636,6 @@ Proof. by move=> p; apply: sumr_ge0 => l _; exact: p. Qed.
 (* from what is not 0 to its factors; a root that is not 0 is of a positive number *)
 Lemma gt0_of (x : R) : 0 <= x -> x != 0 -> 0 < x.
 Proof. by rewrite lt0r => -> ->. Qed.
-Lemma ent_gt0 n m (A : 'M[R]_(n, m)) : (forall i j, 0 < A i j) ->
-  forall i j, (i < n)%N -> (j < m)%N -> 0 < ent A i j.
-Proof. by move=> p i j a b; have := p (Ordinal a) (Ordinal b); rewrite entE. Qed.
 Lemma nat_gt0 n : (0 < n)%N -> 0 < n%:R :> R. Proof. by rewrite ltr0n. Qed.
 End Rules.
 

@@ -87,6 +87,7 @@ NODES: Mapping[tuple[str, str], str] = {
 
 #: Functions of one number, by their names in entry rules.
 FUNCTIONS: Mapping[str, str] = {
+    "e": "e",
     "√": "Num.sqrt",
     "tanh": "tanh e",
     "σ": "sigmoid e",
@@ -101,7 +102,12 @@ FUNCTIONS: Mapping[str, str] = {
 SIGNS: Mapping[str, str] = {"≤": "<=", "=": "=="}
 
 #: The names of the functions of numbers.
-FUNCTION_OF: Mapping[type, str] = {sympy.tanh: "tanh", sympy.log: "ln", sympy.Abs: "abs"}
+FUNCTION_OF: Mapping[type, str] = {
+    sympy.exp: "e",
+    sympy.tanh: "tanh",
+    sympy.log: "ln",
+    sympy.Abs: "abs",
+}
 
 #: The nodes whose entries may be −∞.
 _HIDING = ("Masked", "Causal", "Padding")
@@ -227,21 +233,26 @@ def root(base: str, order: int) -> str:
 
 def scalar(value: sympy.Basic, leaf: Callable[[sympy.Basic], str]) -> str:
     """A number, what is neither rational nor a sum, product or whole power being a leaf."""
-
-    def inner(one: sympy.Basic) -> str:
-        return scalar(one, leaf)
-
-    match value:
-        case sympy.Rational():
-            text = fraction(abs(Fraction(int(value.p), int(value.q))))
-            return f"(- {text})" if value < 0 else text
-        case sympy.Add():
-            return f"({' + '.join(map(inner, value.args))})"
-        case sympy.Mul():
-            return f"({' * '.join(map(inner, value.args))})"
-        case sympy.Pow(exp=sympy.Integer() as power) if power > 0:
-            return bracketed(to_power(inner(value.base), int(power)))
+    if isinstance(value, sympy.Rational):
+        text = fraction(abs(Fraction(int(value.p), int(value.q))))
+        return f"(- {text})" if value < 0 else text
+    if is_of_parts(value):
+        return of_parts(value, [scalar(one, leaf) for one in value.args])
     return leaf(value)
+
+
+def is_of_parts(value: sympy.Basic) -> bool:
+    """Whether a number is a sum, a product or a whole power."""
+    whole = isinstance(value, sympy.Pow) and value.exp.is_Integer
+    return whole or isinstance(value, sympy.Add | sympy.Mul)
+
+
+def of_parts(value: sympy.Basic, texts: Sequence[str]) -> str:
+    """What a sum, a product or a whole power makes of the texts of its arguments."""
+    words = [*map(bracketed, texts)]
+    if isinstance(value, sympy.Pow):
+        return bracketed(to_power(words[0], int(value.exp)))
+    return f"({(' + ' if isinstance(value, sympy.Add) else ' * ').join(words)})"
 
 
 def to_power(text: str, turns: int) -> str:
@@ -266,9 +277,7 @@ def leaf_text(value: sympy.Basic) -> str:
             return identifier(value.name)
         case sympy.Pow(base=base, exp=sympy.Rational() as power):
             return bracketed(to_power(root(number(base), int(power.q)), int(power.p)))
-        case sympy.exp(args=(inner,)):
-            return f"(e {bracketed(number(inner))})"
-        case sympy.tanh(args=(inner,)) | sympy.log(args=(inner,)) | sympy.Abs(args=(inner,)):
+        case sympy.Function(args=(inner,)) if type(value) in FUNCTION_OF:
             return f"({FUNCTIONS[FUNCTION_OF[type(value)]]} {bracketed(number(inner))})"
     raise Refused(f"{type(value).__name__} has no term in Rocq yet")
 

@@ -131,14 +131,11 @@ class Spelling(Checker):
         """What is assumed of an atom, whatever its places are: 0 <, 0 <= or 0 !=."""
         return sign_of(atom, self.assumed)
 
-    def is_rooted(self, atom: Atom) -> bool:
-        """Whether roots may be taken of an atom."""
-        return self.is_nonnegative(atom) or self.is_assumed(atom) in ("0 <", "0 <=")
-
     def rooted_power(self, atom: Atom, p: Fraction) -> tuple[int, int]:
         """So many times the root of this order."""
         order = self.orders[atom] = lcm(self.orders.get(atom, 1), p.denominator)
-        if order > 1 and (atom.kind == "poly" or not self.is_rooted(atom)):
+        signed = not self.is_nonnegative(atom) and self.is_assumed(atom) not in ("0 <", "0 <=")
+        if order > 1 and (atom.kind == "poly" or signed):
             what = "a sum" if atom.kind == "poly" else "what may be negative"
             raise Refused(f"a root of {what} has no proof in Rocq yet")
         return int(p * order), order
@@ -203,8 +200,9 @@ class Spelling(Checker):
             case r.Const(value) if hides:
                 return "None"
             case r.Const(value) | r.Ordinal(value):
+                whole = sympy.sympify(value, strict=True)
                 return scalar(
-                    sympy.sympify(value, strict=True), lambda one: self.leaf_text(one, env)
+                    whole, lambda one: f"{nat(env[one])}%:R" if one in env else leaf_text(one)
                 )
             case r.Named(_, _, value):
                 return inner(value)
@@ -283,15 +281,9 @@ class Spelling(Checker):
     def place_text(self, rule: r.Rule, env: Env) -> str:
         """A side of a condition on places."""
         match rule:
-            case r.Ordinal(index):
+            case r.Ordinal(index) | r.Const(index):
                 return self.index_text(index, env)
-            case r.Const(value):
-                return self.index_text(value, env)
         raise Refused("a condition on entries has no term in Rocq yet")
-
-    def leaf_text(self, value: sympy.Basic, env: Env) -> str:
-        """A symbol, a root or a power of e of an entry rule."""
-        return f"{nat(env[value])}%:R" if value in env else leaf_text(value)
 
     def may_hide(self, rule: r.Rule) -> bool:
         """Whether a rule may be −∞."""

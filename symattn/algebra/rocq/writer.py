@@ -8,7 +8,7 @@ identity of polynomials over variables in the place of atoms.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -16,7 +16,8 @@ from typing import Any
 import sympy
 from sympy.matrices.expressions.matexpr import MatrixExpr
 
-from symattn.algebra.forms import Env, Form, Refused, number, plus_form, times_form, variable
+from symattn.algebra.certificate import Checker
+from symattn.algebra.forms import Env, Form, Refused, plus_form, times_form, variable
 from symattn.algebra.polynomials import (
     Bound,
     constant,
@@ -36,7 +37,6 @@ from symattn.algebra.rocq.equations import (
     Piece,
     Pieces,
     Script,
-    along,
     function,
     have,
     largest_text,
@@ -50,10 +50,21 @@ from symattn.algebra.rocq.equations import (
     turned,
     within,
 )
-from symattn.algebra.rocq.terms import bracketed, fraction, identifier, nat, to_power
+from symattn.algebra.rocq.reasoning import Frame, proven
+from symattn.algebra.rocq.terms import (
+    FUNCTION_OF,
+    bracketed,
+    fraction,
+    identifier,
+    is_of_parts,
+    nat,
+    of_parts,
+    plain,
+    to_power,
+)
 from symattn.algebra.rocq.texts import operation, same_entry
 from symattn.algebra.scope import Needs
-from symattn.algebra.sums import Found, Step
+from symattn.algebra.sums import Step
 from symattn.algebra.texts import Atom, Items, Mono, Poly, atoms_of, read_form, terms_of
 from symattn.nodes import rule as r
 from symattn.nodes.recurrence import Recurrence
@@ -69,17 +80,16 @@ class Largest(Assuming):
         """The largest of a row, which is all in one part."""
         match inside:
             case [Pieces(parts=[Piece(alone=False, blocks=(), inside=[value]) as piece]), one]:
-                here = along((piece.index, piece.count), value)
+                here = within([(piece.index, piece.count)], value, "largest")
                 whole = sized(left, self.index_text(rule.size, env), piece.count)
                 return self.chain(whole, here, replace(one, poly=poly))
         raise Refused("the largest of a row in parts has no proof in Rocq yet")
 
-    def line(self, name: str, body: Poly, index: str, size: Form) -> Poly:
-        with self.framed() as inside:
-            out = super().line(name, body, index, size)
-        one = self.of_line(body, (index, size), out, inside)
-        self.keep(replace(one, poly=out, bound=[(index, size)]))
-        return out
+    @proven(Checker.line)
+    def line(
+        self, inside: Frame, out: Poly, name: str, body: Poly, index: str, size: Form
+    ) -> Equation:
+        return replace(self.of_line(body, (index, size), out, inside), bound=[(index, size)])
 
     def of_line(
         self, body: Poly, pair: tuple[str, Form], out: Poly, inside: list[Equation]
@@ -118,7 +128,7 @@ class Largest(Assuming):
             self.laws.add("grows")
             ((mono, _),) = inner.items()
             up = turned(self.of_power({atom.mono: p for atom, p in mono}))
-            moved = Equation(left, largest_text(pair, up.right), along(pair, up).script)
+            moved = within([pair], up, "largest")
             risen = Equation(moved.right, f"e ({top.left})", ("by apply: largest_ex => //; lia.",))
             whole = self.applied_to(top, "e")
             return self.chain(moved, risen, whole, self.of_power(some(top.poly)))
@@ -127,7 +137,7 @@ class Largest(Assuming):
         new = {pair[0]: variable(bound[0])}
         if atom.terms != renamed_items(inner.items(), new):
             raise Refused("the largest of permuted entries has no proof in Rocq yet")
-        named = along(bound, self.items_with_names(frozenset(inner.items()), new))
+        named = within([bound], self.items_with_names(frozenset(inner.items()), new), "largest")
         return self.chain(
             Equation(left, named.left), self.known(single(atom), named.left, named.script)
         )
@@ -179,17 +189,32 @@ class Entries(States):
 
     def entry(self, expr: sympy.Basic, i: Form, j: Form, head: Form | None = None) -> Poly | None:
         self.comments.entry = self.comments.entry or (i, j)
-        if not isinstance(expr, MatrixExpr):
-            self.keep(self.of_scalar(expr, {}))
         return super().entry(expr, i, j, head)
 
-    def value(self, rule: r.Rule, env: Env) -> Poly | None:
-        with self.framed() as inside:
-            poly = super().value(rule, env)
+    @proven(Checker.scalar)
+    def scalar(
+        self, inside: Frame, poly: Poly, value: sympy.Expr, env: Env | None = None
+    ) -> Equation:
+        value, env = sympy.sympify(value, strict=True), env or {}
+        if isinstance(value, sympy.Pow) and value.exp.is_Integer and value.exp < 0:
+            self.not_zero(inside[0], env)
+        if is_of_parts(value):
+            return self.combined(lambda texts: of_parts(value, texts), poly, *inside)
+        if type(value) in FUNCTION_OF:
+            return self.of_function(FUNCTION_OF[type(value)], inside[0], poly)
+        left, right = self.rule_text(r.Const(value), env), self.text(poly)
+        if value in env:
+            return self.known(poly, left, ("by rewrite ?natrD ?natrM.",))
+        if any(len(mono) > 1 or atom[:2] == ("fn", "abs") for mono in poly for atom, _ in mono):
+            raise Refused("a root of a product has no proof in Rocq yet")
+        same = bracketed(left).strip("()") == bracketed(right).strip("()")
+        return Equation(left, right, () if same else ("by roots.",), poly)
+
+    @proven(Checker.value)
+    def value(self, inside: Frame, poly: Poly | None, rule: r.Rule, env: Env) -> Equation:
         one = self.of_rule(rule, env, poly, inside)
         comment = self.comments.of_rule(rule, env, poly) if one.script else ""
-        self.keep(replace(one, poly=poly, rule=rule, comment=comment))
-        return poly
+        return replace(one, poly=poly, rule=rule, comment=comment)
 
     def of_rule(self, rule: r.Rule, env: Env, poly: Poly | None, inside: list[Any]) -> Equation:
         """The equation of a rule, from those of its parts."""
@@ -201,12 +226,14 @@ class Entries(States):
                 return self.chain(Equation(left, inside[0].left), inside[0])
             case r.Const() if poly is None:
                 return Equation(left, "None")
-            case r.Const(value) | r.Ordinal(value):
-                return self.of_scalar(sympy.sympify(value, strict=True), env)
+            case r.Const() | r.Ordinal():
+                return inside[0]  # type: ignore[no-any-return]
             case r.Plus() if self.may_hide(rule):
                 return self.of_hidden(left, poly, inside)
-            case r.Exp(body):
-                return self.of_exp(left, inside[0], self.may_hide(body))
+            case r.Exp(body) if self.may_hide(body):
+                return self.of_hidden_exp(left, inside[0])
+            case r.Exp():
+                return self.of_function("e", inside[0], some(poly))
             case r.Apply(name):
                 return self.of_function(name, inside[0], some(poly))
             case r.Total():
@@ -258,7 +285,8 @@ class Entries(States):
             poly,
             *(self.known(one.poly) for one in inside),
         )
-        return Equation(left, self.text(poly), (*script, rewriting, "congr Some.", *added.proof))
+        script = (*script, rewriting, "congr Some.", *added.proof)
+        return Equation(left, f"Some ({self.text(poly)})", script)
 
     def of_cases(
         self, rule: r.Cases, env: Env, left: str, poly: Poly | None, inside: list[Equation]
@@ -288,8 +316,7 @@ class Entries(States):
         script = (f"change ({said(value, kind)}).", *value.proof)
         if re.search(r"\d*[^\W\d_]", condition.removesuffix("%N")):  # of numbers it is computed
             script = (decided, *script)
-        right = value.right.removeprefix("Some ") if self.may_hide(rule) else value.right
-        return Equation(left, right, script)
+        return Equation(left, value.right, script)
 
     def is_so(self, rule: r.Cases, places: Sequence[Form]) -> bool:
         """Whether a condition holds, where both values are the same."""
@@ -297,27 +324,17 @@ class Entries(States):
             return self.nonnegative(plus_form(places[1], places[0], -1))
         return self.delta(*places) == constant(1)
 
-    def in_parts(self, size: Form, evaluated: Callable[[Form], Found]) -> list[tuple[Found, Bound]]:
-        inner: list[tuple[Form, list[Any]]] = []
+    @proven(Checker.in_part)
+    def in_part(
+        self, inside: Frame, out: tuple[object, Bound], low: Form, count: Form, evaluated: object
+    ) -> Piece:
+        _, ((index, _),) = out
+        at = plus_form(low, variable(index)) if index else low
+        return Piece(at, index or f"#{self.fresh('one')}", count, not index, inside)
 
-        def here(at: Form) -> Found:
-            with self.framed() as inside:
-                out = evaluated(at)
-            inner.append((at, inside))
-            return out
-
-        step = self.left[0] if self.left else {}
-        if "width" in step:
-            found = super().in_parts(size, evaluated)
-            self.keep(_of_blocks(size, self.frames[-1].pop()))
-            return found
-        found = super().in_parts(size, here)
-        parts = []
-        for (at, inside), (_, ((index, count),)) in zip(inner, found, strict=True):
-            name = index or f"#{self.fresh('one')}"
-            parts.append(Piece(at, name, count, not index, inside))
-        self.keep(Pieces(size, parts))
-        return found
+    @proven(Checker.in_parts)
+    def in_parts(self, parts: Frame, out: object, size: Form, evaluated: object) -> Pieces:
+        return _of_blocks(size, *parts) if "width" in parts.step else Pieces(size, parts)
 
     def of_total(
         self, rule: r.Total, env: Env, left: str, poly: Poly, inside: list[Any]
@@ -347,28 +364,19 @@ class Entries(States):
 
         every = f"(fun {identifier('#whole')} => {at(variable('#whole'))})"
         *before, last = pieces.parts
+        parts = nested([*map(over, pieces.parts)])
         if last.blocks:
-            return Equation(left, over(last), (_in_blocks(pieces, every, at(last.at)),))
-        if not before:
-            return Equation(left, over(last), (f"exact: (sumto_first {every}).",) * last.alone)
-        low, rests = number(0), list[Piece]()
+            return Equation(left, parts, (_in_blocks(pieces, every, at(last.at)),))
+        if not before and not last.alone:
+            return Equation(left, parts)
+        start, script = "(fun l => l)", list[str]()
         for piece in before:
-            count = plus_form(pieces.size, low, -1)
-            rests.append(Piece(plus_form(low, variable("#rest")), "#rest", count, False, []))
-            low = plus_form(low, piece.count)
-        script: Script = ()
-        given = [self.fresh("S") for _ in before]
-        for name, rest, piece, after in zip(given, rests, before, [*rests[1:], last], strict=True):
-            sizes = (nat(one.count) for one in (rest, piece, after))
-            places = (function(one.at, one.index) for one in (rest, piece, after))
-            words = f"@sumto_cut _ {every} {' '.join([*sizes, *places])}"
-            proof = (f"apply: ({words}) => [|? ?|? ?]; places.",)
-            right = f"{over(piece)} + {bracketed(over(after))}"
-            script += have(name, Equation(over(rest), right, proof))
-        *names_, term = given
-        for name in reversed(names_):
-            term = f"(etrans {name} (congr1 (+%R _) {term}))"
-        return Equation(left, nested([*map(over, pieces.parts)]), (*script, f"exact: {term}."))
+            own, count = function(piece.at, piece.index), nat(piece.count)
+            lemma = f"@sumto_cut _ {every} _ {count} {start} {own} _"
+            script.append(f"apply: ({lemma}) => [|? ?|]; [places|places|].")
+            start = f"(fun l => {start} ({plain(count)} + l)%N)"
+        lemma = f"@sumto_rest _ {every} _ _ {start} {function(last.at, last.index)}"
+        return Equation(left, parts, (*script, f"apply: ({lemma}) => [|? ?]; places."))
 
 
 def _in_blocks(pieces: Pieces, every: str, body: str) -> str:
@@ -394,29 +402,25 @@ def _of_blocks(size: Form, blocks: Pieces) -> Pieces:
 class ProofWriter(Entries):
     """A checker whose run is a proof."""
 
-    def summed(self, bound: Bound, poly: Poly) -> Poly:
-        with self.framed() as inside:
-            out = super().summed(bound, poly)
+    @proven(Checker.summed)
+    def summed(self, inside: Frame, out: Poly, bound: Bound, poly: Poly) -> Equation:
         bound = [pair for pair in bound if pair[0]]
         if not bound:
-            self.keep(replace(self.known(poly), bound=bound))
-            return out
+            return replace(self.known(poly), bound=bound)
         one = self.chain(self.linear(bound, poly), self.weighted(poly, out, inside))
-        self.keep(replace(one, poly=out, bound=bound))
-        return out
+        return replace(one, poly=out, bound=bound)
 
-    def total(self, bound: Bound, mono: Mono) -> Poly:
-        step = self.left[0] if self.left else {}
-        with self.framed() as inside:
-            out = super().total(bound, mono)
+    @proven(Checker.total)
+    def total(self, inside: Frame, out: Poly, bound: Bound, mono: Mono) -> Equation:
+        step = inside.step
         one = self.chain(self.rewritten(step, bound, atoms_of(mono), inside), inside[-1])
         said = self.comments.of_sum(bound, mono, out) if one.script else ""
-        self.keep(replace(one, poly=out, comment=f"{step['rule']}: {said}" if said else ""))
-        return out
+        return replace(one, poly=out, comment=f"{step['rule']}: {said}" if said else "")
 
-    def substituted(self, mono: Mono, values: Mapping[str, Form]) -> Poly:
-        with self.framed() as inside:
-            out = super().substituted(mono, values)
+    @proven(Checker.substituted)
+    def substituted(
+        self, inside: Frame, out: Poly, mono: Mono, values: Mapping[str, Form]
+    ) -> Equation:
         factors = atoms_of(mono)
         about: list[Equation | Poly] = []
         turned: list[int] = []
@@ -433,8 +437,7 @@ class ProofWriter(Entries):
             words = [to_power(*pair) for pair in zip(given, turned, strict=True)]
             return product_text(words)
 
-        self.keep(self.combined(template, out, *about))
-        return out
+        return self.combined(template, out, *about)
 
     def root_of(self, one: Equation, order: int) -> Equation:
         """The root of both sides of an equation whose right side is an atom."""
@@ -445,14 +448,12 @@ class ProofWriter(Entries):
         script = (*have(name, one), f"apply: (sqrt_of _ (esym {name})); nn.")
         return self.known(poly, f"Num.sqrt ({one.left})", script)
 
-    def changed(self, atom: Atom, values: Mapping[str, Form]) -> Poly:
-        with self.framed() as inside:
-            out = super().changed(atom, values)
+    @proven(Checker.changed)
+    def changed(self, inside: Frame, out: Poly, atom: Atom, values: Mapping[str, Form]) -> Equation:
         places = {name: nat(one) for name, one in values.items()}
         left = self.atom(atom, places) if atom.kind != "exp" else self.base(atom, 1, places)
         if not indices(atom) & set(values):
-            self.keep(self.known(out, left))
-            return out
+            return self.known(out, left)
         match atom:
             case Atom("entry"):
                 one = self.known(out, left, (same_entry(atom),))
@@ -461,40 +462,32 @@ class ProofWriter(Entries):
             case Atom("δ"):
                 one = self.condition_is(left, out)
             case Atom("exp"):
-                one = self.chain(
-                    self.applied_to(inside[0], "e"), self.of_power(some(inside[0].poly))
-                )
-            case Atom("sum"):
+                one = self.of_function("e", inside[0], out)
+            case Atom("sum" | "line"):
                 body, whole = inside
-                one = self.chain(within(whole.bound, body), whole)
-                one = replace(one, left=left)
-            case Atom("line"):
-                body, whole = inside
-                one = self.chain(along(whole.bound[0], body), replace(whole, left=whole.left))
-                one = replace(one, left=left)
+                word = "sumto" if atom.kind == "sum" else "largest"
+                one = self.chain(replace(within(whole.bound, body, word), left=left), whole)
             case Atom("poly"):
                 (one,) = inside
             case Atom("fn", name):
                 one = self.of_function(name, inside[0], out)
             case _:
                 raise Refused(f"{atom.name} of another index has no proof in Rocq yet")
-        self.keep(replace(one, poly=out))
-        return out
+        return replace(one, poly=out)
 
-    def polynomial(self, items: Items, values: Mapping[str, Form]) -> Poly:
-        with self.framed() as inside:
-            out = super().polynomial(items, values)
-        self.keep(replace(self.polynomial_of(inside, items, out), poly=out))
-        return out
+    @proven(Checker.polynomial)
+    def polynomial(
+        self, inside: Frame, out: Poly, items: Items, values: Mapping[str, Form]
+    ) -> Equation:
+        return self.polynomial_of(inside, items, out)
 
     def exp(self, poly: Poly) -> Poly:
         with self.framed():  # what it works out has equations of its own here
             return super().exp(poly)
 
-    def said(self, step: Step, atom: Atom) -> tuple[Poly, Needs]:
-        with self.framed() as inside:
-            out, needs = super().said(step, atom)
-        one, other = inside
+    @proven(Checker.said)
+    def said(self, inside: Frame, said: tuple[Poly, Needs], step: Step, atom: Atom) -> Equation:
+        (one, other), (out, _) = inside, said
         at = " ".join(nat(read_form(text)) for text in step["at"])
         script = (f"exact: (k'known{step['equation']} {at} ltac:(places) ltac:(places)).",)
         given = Equation(one.left, other.left, script)
@@ -509,14 +502,11 @@ class ProofWriter(Entries):
             alone = self.algebra(lambda g: g[0], template, single(atom), one.poly)
             found = replace(found, poly=other.poly)
             found = self.chain(alone, self.combined(template, out, found))
-        self.keep(replace(found, poly=out))
-        return out, needs
+        return replace(found, poly=out)
 
-    def simplified(self, left: Poly) -> Poly | None:
-        step: Step = self.left[0] if self.left else {"rule": ""}
-        terms = terms_of(left)
-        with self.framed() as inside:
-            out = super().simplified(left)
+    @proven(Checker.simplified)
+    def simplified(self, inside: Frame, out: Poly | None, left: Poly) -> Equation:
+        step, terms = inside.step, terms_of(left)
         match step["rule"]:
             case "zero":
                 one = self.algebra(lambda g: g[0], lambda g: "0", left)
@@ -528,8 +518,7 @@ class ProofWriter(Entries):
             case rule:
                 raise Refused(f"the rule {rule} has no lemma in Rocq yet")
         said = self.comments.of_difference(left, out or {})
-        self.keep(replace(one, comment=f"{step['rule']}: {said}" if said else ""))
-        return out
+        return replace(one, comment=f"{step['rule']}: {said}" if said else "")
 
     def met(self, step: Step, mono: Mono, moved: Equation) -> Equation:
         """[i = j] f(i) is [i = j] f(j)."""
