@@ -1038,9 +1038,8 @@ def combination(case: Case, assumed: Sequence[Tree]) -> Lines:
 class Exposition:
     """The chains of a proof, one for each case of sizes and each part of the entries.
 
-    `sides` are those of the statement, `steps` how many the checker takes, `bounds` how many of
-    them say where an index lies, `divisors` what is divided by and shown not to be 0, `equations`
-    what is assumed, and `assumed` the sides of that.
+    `steps` is how many the checker takes, `bounds` how many of them say where an index lies,
+    `divisors` what is divided by and shown not to be 0, `equations` what is assumed in the `goal`.
     """
 
     chains: list[Lines]
@@ -1048,8 +1047,7 @@ class Exposition:
     bounds: int
     divisors: list[r.Rule]
     equations: list[Tree]
-    sides: Pair
-    assumed: tuple[Pair, ...] = ()
+    goal: Goal
 
 
 def exposition(certificate: Data) -> Exposition:
@@ -1078,6 +1076,4 @@ def exposition(certificate: Data) -> Exposition:
                 divisors.setdefault(key(rule), rule)
     steps = [step for case in replay.cases for step in case.checker.steps]
     bounds = [need for step in steps for need in step.get("needs", ()) if "#" in need]
-    sides = (goal.left, goal.right)
-    named = [*divisors.values()]
-    return Exposition(chains, len(steps), len(bounds), named, assumed, sides, tuple(goal.where))
+    return Exposition(chains, len(steps), len(bounds), [*divisors.values()], assumed, goal)

@@ -194,7 +194,7 @@ def _reads_otherwise(statement: str, claim: Tree) -> bool:
 def _printed(proof: Proof) -> list[Meaning]:
     """All that a proof is printed of: its sides, what it assumes and its links."""
     found = proof.equality.exposition if proof.equality else None
-    assumed = () if found is None else (side for pair in found.assumed for side in pair)
+    assumed = () if found is None else (side for pair in found.goal.where for side in pair)
     claims = steps(proof.equality.certificate) if proof.bounds and proof.equality else ()
     bounds = (side for left, right, _ in claims for side in (left, right))
     return [proof.left, proof.right, *assumed, *(link.right for link in proof.links), *bounds]
@@ -333,7 +333,7 @@ def _spelled_chains(found: Exposition | None) -> list[tuple[str, b.Chain]]:
         for one in found.chains:
             left, right = (
                 _short(spelled(side), f"the {name} side")
-                for side, name in zip(found.sides, ("left", "right"), strict=True)
+                for side, name in ((found.goal.left, "left"), (found.goal.right, "right"))
             )
             sides = [left] * (len(one.lines) - 1) + [right]
             trees = [_line(each, one, side) for each, side in zip(one.lines, sides, strict=True)]
