@@ -184,8 +184,9 @@ def _doubt(part: sympy.Basic) -> tuple[Any, ...]:
 # ---- the rules -----------------------------------------------------------------------------------
 
 
-def _bound(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _bound(step: Step) -> bool:
     """A function's, a node's or a number's own bound: 0 ≤ softmax(S) ≤ 1, −1 ≤ tanh(S)."""
+    left, right = step.claim
     below, above = constant(left), constant(right)
     low, high = limits(right)[0], limits(left)[1]
     return (below is not None and low is not None and (low - below).is_nonnegative is True) or (
@@ -193,8 +194,9 @@ def _bound(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
     )
 
 
-def _positive(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _positive(step: Step) -> bool:
     """0 ≤ S of a letter that is said to be positive; 0 ≤ c of a size, a square, a root."""
+    left, right = step.claim
     if isinstance(right, MatrixExpr):
         known = isinstance(right, sympy.MatrixSymbol) and right.name in step.positive
     else:
@@ -202,8 +204,9 @@ def _positive(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
     return constant(left) == 0 and known
 
 
-def _square(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _square(step: Step) -> bool:
     """0 ≤ X ∘ X."""
+    left, right = step.claim
     if isinstance(right, sympy.Pow):
         whole = bool(right.exp.is_Integer and right.exp % 2 == 0)
     else:
@@ -211,8 +214,9 @@ def _square(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
     return constant(left) == 0 and whole
 
 
-def _product(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _product(step: Step) -> bool:
     """A product or quotient of parts that are ≥ 0; one of them may rise: P X ≤ P Y."""
+    left, right = step.claim
     kind, more = factors(right)
     if not kind or not all(map(is_finite, step.claim)):
         return False
@@ -232,8 +236,9 @@ def _product(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
     )
 
 
-def _monotone(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _monotone(step: Step) -> bool:
     """f(X) ≤ f(Y) for X ≤ Y and an f that never falls: exp, ln, a sum of each row, a maximum."""
+    left, right = step.claim
     return (
         left.func == right.func
         and rises(left)
@@ -242,14 +247,16 @@ def _monotone(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
     )
 
 
-def _terms(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _terms(step: Step) -> bool:
     """A + C ≤ B + D from A ≤ B and C ≤ D, term by term."""
+    left, right = step.claim
     sums = all(isinstance(side, sympy.MatAdd) and is_finite(side) for side in step.claim)
     return sums and step.premises == tuple(zip(left.args, right.args, strict=True))
 
 
-def _largest(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _largest(step: Step) -> bool:
     """X ≤ max(X) 1ᵀ: no entry is above the largest of its row, or of its column."""
+    left, right = step.claim
     return right in (along(left, axis) for axis in (0, 1))
 
 
@@ -263,12 +270,12 @@ def repeated(line: MatrixExpr, matrix: MatrixExpr) -> MatrixExpr:
     return spread(line, tuple(line.shape), tuple(matrix.shape))
 
 
-def _sum(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _sum(step: Step) -> bool:
     """Y ≤ Σ Y 1ᵀ and max(Y) ≤ Σ Y along each row or column of parts that are ≥ 0."""
     ((zero, part),) = step.premises
     sums = [(LineSum(part, axis), RowMax(part, axis)) for axis in (0, 1)]
     known = [(most, total) for total, most in sums] + [(part, repeated(x, part)) for x, _ in sums]
-    return (left, right) in known and constant(zero) == 0
+    return step.claim in known and constant(zero) == 0
 
 
 def are_weights(expr: sympy.Basic) -> bool:
@@ -276,16 +283,18 @@ def are_weights(expr: sympy.Basic) -> bool:
     return getattr(expr, "shares", False) and limits(expr) == (0, 1)
 
 
-def _weights(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _weights(step: Step) -> bool:
     """Σ A ≤ 1 along each line of weights."""
+    left, right = step.claim
     if not isinstance(left, LineSum) or constant(right) != 1:
         return False
     weights, axis = left.args[0], left.axis
     return are_weights(weights) and bool(weights.axis == axis)
 
 
-def _cauchy(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _cauchy(step: Step) -> bool:
     """±A B ≤ ‖a_i‖ ‖b_j‖ of the rows of A and the columns of B: it differs by sums of squares."""
+    left, right = step.claim
     product = left if constant(left) is None and factors(left)[1][:1] != (-1,) else left.args[1]
     return (
         isinstance(product, sympy.MatMul)
@@ -300,14 +309,16 @@ def lengths(one: MatrixExpr, other: MatrixExpr) -> MatrixExpr:
     return sympy.MatMul(Lengths(one, 1), Lengths(other, 0))
 
 
-def _absolute(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _absolute(step: Step) -> bool:
     """|X| ≤ Y from X ≤ Y and −X ≤ Y."""
+    left, right = step.claim
     inner = left.args[0]
     return word(left) == "abs" and step.premises == ((inner, right), (negative(inner), right))
 
 
-def _line(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _line(step: Step) -> bool:
     """A function and a straight line that it does not cross: x + 1 ≤ e^x, ln x ≤ x − 1."""
+    left, right = step.claim
     return left in lines(right, "below") or right in lines(left, "above")
 
 
@@ -321,8 +332,9 @@ def lines(expr: sympy.Basic, side: str) -> list[MatrixExpr]:
     return out
 
 
-def _combination(left: sympy.Basic, right: sympy.Basic, step: Step) -> bool:
+def _combination(step: Step) -> bool:
     """L ≤ R, since R − L = Σ c (B − A) with c ≥ 0 and A ≤ B: an equation that is proven."""
+    left, right = step.claim
     if not all(is_finite(side) for claim in (step.claim, *step.premises) for side in claim):
         return False
     below, above = summed(step)
@@ -347,8 +359,8 @@ def _times(c: Fraction, expr: sympy.Basic) -> sympy.Basic:
     return sympy.MatMul(number, expr) if isinstance(expr, MatrixExpr) else number * expr
 
 
-#: The rules: what each says, and what decides that a step follows it, from its sides and it.
-RULES: Mapping[str, tuple[str, Callable[[sympy.Basic, sympy.Basic, Step], bool]]] = {
+#: The rules: what each says, and what decides that a step follows it.
+RULES: Mapping[str, tuple[str, Callable[[Step], bool]]] = {
     "bound": ("its entries are never beyond that number", _bound),
     "positive": ("it is positive", _positive),
     "square": ("it is a square", _square),
@@ -406,8 +418,8 @@ class Link:
     def follow(self, rule: str, step: Step) -> None:
         """Check that a step follows by its rule. Raises `Refused` where it does not."""
         _, follows = RULES[rule]
-        left, right = step.claim
-        if not follows(left, right, step):
+        if not follows(step):
+            left, right = step.claim
             raise Refused(f"{left} ≤ {right} does not follow by {quote(rule)}")
 
     def equation(self, data: Data) -> Claim:

@@ -218,7 +218,7 @@ class Prover:
         """0 ≤ X, by rules that ask for nothing but X."""
         for rule in rules:
             fact = Fact(filled(sympy.S.Zero, expr), expr, rule)
-            if RULES[rule][1](*fact.claim, Step(fact.claim, (), positive=self.positive)):
+            if RULES[rule][1](Step(fact.claim, (), positive=self.positive)):
                 yield fact
 
     def _found(self, expr: sympy.Basic) -> Iterator[Fact]:
