@@ -1,8 +1,9 @@
 """The program of the interactive page: parts that people read, and the file that a page holds.
 
-``python -m tests.program`` writes ``program.js`` beside the parts in ``symattn/documents/page/``:
-all of them in one scope, minified by esbuild, which takes a third off a page. Its first line has a
-digest of the parts, by which `tests/documents/page/test_program.py` notices a later change of them.
+``python -m tests.program`` makes ``symattn/documents/page/program.js`` of the parts in the folder
+``program`` beside it: all of them in one scope, minified by esbuild, which takes a third off a
+page. Its first line has a digest of the parts, by which `tests/documents/page/test_program.py`
+notices a later change of them.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ PARTS = (
     "start.js",
 )
 
+#: Where the parts stand. A wheel leaves them out: a page holds what is made of them.
+FOLDER = Path(str(FILES), "program")
 PROGRAM = Path(str(FILES), "program.js")
 
 #: Another version may shorten names in another way; `.ci/tools` installs this one.
@@ -57,14 +60,14 @@ ESBUILD = "0.28.2"
 
 def source() -> str:
     """The parts, one after the other, in a scope of their own."""
-    parts = ((FILES / name).read_text(encoding="utf-8") for name in PARTS)
+    parts = ((FOLDER / name).read_text(encoding="utf-8") for name in PARTS)
     return "\n".join(['(() => {\n"use strict";', *parts, "})();\n"])
 
 
 def heading(whole: str) -> str:
     """The first line of the file: what it was made of, as a digest."""
     digest = hashlib.sha256(whole.encode()).hexdigest()
-    return f"// Made by python -m tests.program of the parts beside it: {digest}\n"
+    return f"// Made by python -m tests.program of the parts in program/: {digest}\n"
 
 
 def minified(whole: str, esbuild: str) -> str:

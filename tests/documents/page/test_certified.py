@@ -21,7 +21,6 @@ from symattn.arithmetic.functions import FUNCTIONS as IN_FORMULAS
 from symattn.attention.example import small_example, small_numbers
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
-from symattn.documents.page.frame import FILES
 from symattn.documents.page.live import live
 from symattn.documents.page.numbers import number_data
 from symattn.documents.shown import Shown
@@ -29,11 +28,12 @@ from symattn.language.equations import derivation_of
 from symattn.step import Input
 from tests.documents.page.opening import data_of, texts_of_values
 from tests.documents.page.subjects import MASKS
+from tests.program import FOLDER
 from tests.shares import share
 
 Tool = Callable[[str], str]
 
-CERTIFIED = (FILES / "certified.js").read_text(encoding="utf-8")
+CERTIFIED = (FOLDER / "certified.js").read_text(encoding="utf-8")
 
 
 def run(node: str, program: str, asked: object) -> Any:
@@ -182,7 +182,7 @@ PROGRAM = "\n".join(
     [
         CERTIFIED,
         "const $ = () => ({ textContent: JSON.stringify(asked.data) });",
-        *((FILES / name).read_text(encoding="utf-8") for name in ("rules.js", "state.js")),
+        *((FOLDER / name).read_text(encoding="utf-8") for name in ("rules.js", "state.js")),
         """
 console.log(JSON.stringify(asked.edits.map((edit) => {
   for (const [letter, numbers] of Object.entries(edit.given))

@@ -31,8 +31,7 @@ def test_the_program_is_made_of_its_parts() -> None:
 
 
 def test_every_part_is_in_it() -> None:
-    beside = {path.name for path in Path(str(frame.FILES)).glob("*.js")} - {program.PROGRAM.name}
-    assert beside == {*program.PARTS, "series.js", "practice.js"}  # which stand without it
+    assert {path.name for path in program.FOLDER.iterdir()} == set(program.PARTS)
 
 
 def test_esbuild_writes_it_again(node_file: Callable[[str], Path]) -> None:
@@ -53,7 +52,7 @@ def declared(text: str) -> list[str]:
 
 def test_no_two_parts_declare_the_same_name() -> None:
     """Two functions of one name are no error in JavaScript: the second is taken."""
-    parts = [(frame.FILES / name).read_text(encoding="utf-8") for name in program.PARTS]
+    parts = [(program.FOLDER / name).read_text(encoding="utf-8") for name in program.PARTS]
     names = [name for part in parts for name in declared(part)]
     assert len(names) > 300
     assert sorted(names) == sorted(set(names))

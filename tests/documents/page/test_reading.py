@@ -13,13 +13,13 @@ import sympy
 from symattn.arithmetic.decide import decide
 from symattn.arithmetic.quantity import exactly
 from symattn.arithmetic.reading import read_number
-from symattn.documents.page.frame import FILES
 from symattn.errors import ReadError
+from tests.program import FOLDER
 
 Tool = Callable[[str], str]
 
 READER = "".join(
-    (FILES / name).read_text(encoding="utf-8") for name in ("certified.js", "reading.js")
+    (FOLDER / name).read_text(encoding="utf-8") for name in ("certified.js", "reading.js")
 )
 
 READ = """
