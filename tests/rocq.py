@@ -381,6 +381,7 @@ def _holds(hypothesis: str, known: Mapping[str, Any]) -> bool:
     if hypothesis.startswith("recurs "):
         given = known[hypothesis.split()[1]]
         return agree(given, np.array([*states(hypothesis, known, len(given))]))
+    hypothesis = hypothesis.removesuffix(" :> R")
     found = next(filter(None, (re.fullmatch(one, hypothesis) for one in _HYPOTHESES)))
     places = {**known, "x": np.linspace(-3, 3, 13)} if "forall x" in hypothesis else known
     left, right = (_value(found[side], places) for side in ("left", "right"))

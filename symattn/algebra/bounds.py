@@ -22,9 +22,10 @@ from symattn.algebra.claims import Goal, decoded, goal_of
 from symattn.algebra.forms import Refused
 from symattn.algebra.kinds import Data, check_kind, check_limits
 from symattn.algebra.texts import read_number
+from symattn.arithmetic.functions import FUNCTIONS, Function
 from symattn.errors import ReadError, quote
 from symattn.nodes.base import Node
-from symattn.nodes.entrywise import word
+from symattn.nodes.entrywise import Entrywise
 from symattn.nodes.lines import Lengths, LineSum
 from symattn.nodes.masks import HIDING, may_hide
 from symattn.nodes.normalise import RowMax
@@ -54,6 +55,21 @@ class Step:
 
 #: Functions whose values are above 0, and where others have none: below 0.
 _NEVER_ZERO, _OF_POSITIVE = ("exp", "σ", "elu1"), ("sqrt", "ln")
+
+
+#: Those that SymPy applies to a number.
+_OF_NUMBERS = {row.exact: row for row in FUNCTIONS.values() if isinstance(row.exact, type)}
+
+
+def function(expr: sympy.Basic) -> Function | None:
+    """The function that an expression applies to every entry of a matrix, or to a number."""
+    return expr.row if isinstance(expr, Entrywise) else _OF_NUMBERS.get(expr.func)
+
+
+def word(expr: sympy.Basic) -> str:
+    """What its function is called; empty for none."""
+    row = function(expr)
+    return row.word if row is not None else ""
 
 
 def constant(expr: sympy.Basic) -> sympy.Expr | None:
@@ -91,7 +107,7 @@ def rises(expr: sympy.Basic) -> bool:
 
 def _source(expr: sympy.Basic) -> object:
     """What says what is known of an expression: its node, or the function that it applies."""
-    return expr.row if word(expr) else expr
+    return function(expr) or expr
 
 
 def is_finite(expr: sympy.Basic) -> bool:
@@ -200,7 +216,8 @@ def _positive(step: Step) -> bool:
     if isinstance(right, MatrixExpr):
         known = isinstance(right, sympy.MatrixSymbol) and right.name in step.positive
     else:
-        known = bool(right.is_nonnegative)
+        rooted = isinstance(right, sympy.Pow) and right.exp.is_Rational and not right.exp.is_Integer
+        known = bool(right.is_nonnegative or rooted)
     return constant(left) == 0 and known
 
 
@@ -322,13 +339,13 @@ def _line(step: Step) -> bool:
     return left in lines(right, "below") or right in lines(left, "above")
 
 
-def lines(expr: sympy.Basic, side: str) -> list[MatrixExpr]:
+def lines(expr: sympy.Basic, side: str) -> list[sympy.Expr]:
     """The lines a X + b 1 below or above a function of X, a being 1 or −1; none of others."""
     out = []
-    for a, b in getattr(expr.row, side) if word(expr) else ():
+    for a, b in getattr(function(expr), side, ()):
         slope = expr.args[0] if a == 1 else negative(expr.args[0])
-        more = (sympy.MatMul(b, sympy.OneMatrix(*expr.shape)),) if b else ()
-        out.append(sympy.MatAdd(slope, *more) if more else slope)
+        more = sympy.MatMul(b, sympy.OneMatrix(*expr.shape)) if expr.is_Matrix else sympy.Integer(b)
+        out.append(total(slope, more) if b else slope)
     return out
 
 
@@ -350,8 +367,13 @@ def summed(step: Step) -> Claim:
     for c, (small, large) in zip(step.by, step.premises, strict=True):
         below.append(_times(c, large))
         above.append(_times(c, small))
-    kind = sympy.MatAdd if isinstance(left, MatrixExpr) else sympy.Add
-    return tuple(one[0] if len(one) == 1 else kind(*one) for one in (below, above))
+    return total(*below), total(*above)
+
+
+def total(*terms: sympy.Expr) -> sympy.Expr:
+    """The sum of matrices, or of numbers."""
+    kind = sympy.MatAdd if isinstance(terms[0], MatrixExpr) else sympy.Add
+    return terms[0] if len(terms) == 1 else kind(*terms)
 
 
 def _times(c: Fraction, expr: sympy.Basic) -> sympy.Basic:

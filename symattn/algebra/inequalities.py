@@ -41,6 +41,7 @@ from symattn.algebra.bounds import (
     rises,
     rules_of,
     summed,
+    word,
 )
 from symattn.algebra.certificate import replayed
 from symattn.algebra.claims import encoded, goal_of
@@ -54,8 +55,6 @@ from symattn.algebra.traces import stated_again
 from symattn.arithmetic.base import Array
 from symattn.budget import Spent, spend
 from symattn.errors import SymattnError
-from symattn.nodes.base import shape_of
-from symattn.nodes.entrywise import Entrywise, word
 from symattn.nodes.lines import LineSum
 from symattn.nodes.normalise import RowMax
 from symattn.nodes.operators import coefficient, negative, transposed
@@ -100,14 +99,14 @@ class Fact:
         return data
 
 
-def filled(number: sympy.Expr, expr: sympy.Basic) -> sympy.Basic:
+def filled(number: sympy.Expr, expr: sympy.Basic) -> sympy.Expr:
     """A number as often as an expression has entries."""
     if not isinstance(expr, MatrixExpr):
         return number
-    return spread(number, None, tuple(shape_of(expr)))
+    return spread(number, None, tuple(expr.shape))
 
 
-def _of_lines(expr: Entrywise) -> Iterator[Fact]:
+def _of_lines(expr: sympy.Expr) -> Iterator[Fact]:
     """Lines that a function does not cross."""
     yield from (Fact(line, expr, "line") for line in lines(expr, "below"))
     yield from (Fact(expr, line, "line") for line in lines(expr, "above"))
@@ -143,7 +142,7 @@ def _largest(expr: MatrixExpr) -> Iterator[Fact]:
 def _difference(
     numbers: Sequence[Numbers], left: sympy.Basic, right: sympy.Basic
 ) -> NDArray[np.float64] | None:
-    """The entries of R − L for some numbers; None where they have no value."""
+    """The entries of R − L for some numbers; None where they have no value, or are too large."""
     found = []
     for value in numbers:
         low, high = value(Side(left)), value(Side(right))
@@ -185,11 +184,15 @@ class Prover:
         self.largest = any(isinstance(part, RowMax) or word(part) == "ln" for part in parts)
         #: What is summed along lines somewhere, and the functions of an expression.
         self.summed = {part.args for part in parts if isinstance(part, LineSum)}
-        self.elsewhere: dict[sympy.Basic, list[Entrywise]] = {}
+        self.elsewhere: dict[sympy.Basic, list[sympy.Expr]] = {}
         for part in parts:
             if word(part):
                 self.elsewhere.setdefault(part.args[0], []).append(part)
-        self.numbers = [*numbers_at(statement)]
+        self.numbers = [
+            value
+            for value in numbers_at(statement)
+            if _difference([value], self.left, self.right) is not None
+        ]
 
     # ---- what is known of a part ---------------------------------------------------------------
 
@@ -262,7 +265,7 @@ class Prover:
             low, high = (sympy.MatAdd(*(f.claim[k] for f in choice)) for k in (0, 1))
             yield Fact(low, high, "terms", choice)
 
-    def _of_function(self, expr: Entrywise) -> Iterator[Fact]:
+    def _of_function(self, expr: sympy.Expr) -> Iterator[Fact]:
         """Lines that a function does not cross; of |X|, what both X and −X are below."""
         yield from _of_lines(expr)
         if word(expr) == "abs":
@@ -278,8 +281,8 @@ class Prover:
         A number before it may be left out.
         """
         (kind, *_), parts = factors(expr)
-        if kind is sympy.MatMul and parts[0].is_Rational:
-            yield from self.facts(coefficient(expr)[1])
+        if kind in (sympy.MatMul, sympy.Mul) and parts[0].is_Rational:
+            yield from self.facts(coefficient(expr)[1] if expr.is_Matrix else expr / parts[0])
             return
         signs = [self.nonnegative(part) for part in parts]
         if None not in signs:

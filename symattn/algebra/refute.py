@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count, islice
+from itertools import chain, count, islice
 from math import prod
 from typing import Any, TypeAlias
 
@@ -51,8 +51,9 @@ Sample: TypeAlias = tuple[dict[str, Array], Sizes]
 
 #: How many samples are taken at each choice of sizes, how many under hypotheses that are not
 #: solved, the first of which are often trivial, and how many when it matters; how many of numbers
-#: of all signs tell whether one side alone has values.
-_SAMPLES, _ASSUMED, _MORE, _GENERIC = 5, 12, 60, 6
+#: of all signs tell whether one side alone has values, and how many of all magnitudes are tried
+#: where an inequality is not decided.
+_SAMPLES, _ASSUMED, _MORE, _GENERIC, _WIDE = 5, 12, 60, 6, 40
 
 #: How many special matrices are tried for hypotheses that are not solved, how often a number is
 #: made simpler, and the first sample that has whole numbers above 0 where it may.
@@ -230,6 +231,14 @@ class _Sampler:
         """Numbers of all signs, none of them 0 or equal to another by chance."""
         return self._matrices(range(-_GENERIC, 0))
 
+    def above_zero(self) -> Iterator[Sample]:
+        """Such numbers above 0, of which there are roots and logarithms."""
+        return self._matrices(range(-2 * _GENERIC, -_GENERIC))
+
+    def wide(self) -> Iterator[Sample]:
+        """Numbers of many magnitudes: an inequality may fail near 0 alone, or far from it."""
+        return self._matrices(range(_SPECIAL, _SPECIAL + _WIDE))
+
     def _matrices(self, styles: range) -> Iterator[Sample]:
         for style in styles:
             self.shared = self._random((4, 4), 1, False)
@@ -325,7 +334,11 @@ class _Sampler:
         return compared(statement.left, statement.right, arrays, scalars, statement.at_most)
 
     def _number(self, style: int, positive: bool) -> sympy.Rational:
-        if style < 0:  # the first of them are all below 0
+        if style >= _SPECIAL:
+            low = 1 if positive or style % 2 else -99
+            return sympy.Rational(self.chance.randint(low, 99), 10 ** (style % 5))
+        positive = positive or style < -_GENERIC
+        if style < 0:  # the first of those of all signs are all below 0
             below = not positive and (style == -_GENERIC or self.chance.random() < 0.5)
             return sympy.Rational(self.chance.randint(20, 200), -97 if below else 97)
         top = 1 + min(style // 2, 3)
@@ -529,7 +542,8 @@ def refuted(statement: Statement, sizes: Sizes, thorough: bool = False) -> Found
     sampler = _Sampler(statement, sizes)
     wanted, defined = _ASSUMED if sampler.assumed.others else _SAMPLES, False
     wanted = max(wanted, _MORE) if thorough else wanted
-    for arrays, scalars in islice(sampler.samples(), wanted):
+    more = sampler.wide() if thorough and statement.at_most else ()
+    for arrays, scalars in chain(islice(sampler.samples(), wanted), more):
         answer = sampler.tried(arrays, scalars)
         defined = defined or answer.agree
         if answer.place is not None and sampler.is_exact(arrays, scalars):
@@ -553,8 +567,11 @@ def numbers_at(statement: Statement) -> Iterator[Callable[[Side], Array | None]]
     found = [*trial_sizes(statement, sizes_of(statement), {})]
     for sizes in (*found, {size: value + 2 for size, value in found[0].items()}):
         sampler = _Sampler(statement, sizes)
-        samples = sampler.samples() if statement.where else sampler.generic()
-        for arrays, scalars in islice(samples, 2):
+        samples = [sampler.generic(), sampler.above_zero()]
+        if statement.where:
+            samples = [sampler.samples()]
+        most = 2 if sampler.letters else _GENERIC  # of matrices, many entries
+        for arrays, scalars in chain(*(islice(some, most) for some in samples)):
             floats = {name: np.vectorize(float)(array) for name, array in arrays.items()}
             yield partial(_in_floats, floats, scalars)
 

@@ -8,6 +8,7 @@ spells: 0.1 is 1/10. Length, depth, digits and exponents are bounded before any 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -348,7 +349,8 @@ def plain_array(value: object, name: str) -> Array:
     Raises `ReadError` for what would be lost or changed: hidden entries of a masked array, complex
     numbers, dates, numbers that are not to be had (a tensor that needs its gradient).
     """
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+    loaded = "numpy.ma" in sys.modules  # else there is no masked array; asking would load it
+    if loaded and isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         count = int(np.ma.getmaskarray(value).sum())
         raise ReadError(
             f"{name}: {count} of its entries {'is' if count == 1 else 'are'} masked; give "

@@ -82,6 +82,7 @@ WORDS: dict[str, object] = {
     "exp": np.exp,
     "tanh": np.tanh,
     "cos": np.cos,
+    "sin": np.sin,
     "abs": np.abs,
     "sqrt": np.sqrt,
     "ln": np.log,
@@ -165,7 +166,20 @@ TRUE: tuple[tuple[str, str, str, str], ...] = (
     ("softmax({f})", "exp({f} - rowmax({f}))", "softmax({fn})", "exp({fn} - rowmax({fn}))"),
     ("ln(softmax({f}))", "0", "ln(softmax({fn}))", "0"),
     ("rowsum({h}({z}) ∘ S)", "rowmax(abs(S))", "rowsum({h}({zn}) * S)", "rowmax(abs(S))"),
+    ("{c}", "abs({c})", "{cn}", "abs({cn})"),
+    ("0", "relu({c})", "0", "relu({cn})"),
+    ("relu({c})", "abs({c})", "relu({cn})", "abs({cn})"),
+    ("1 + {c}", "exp({c})", "1 + ({cn})", "exp({cn})"),
+    ("-1", "tanh({c})", "-1", "tanh({cn})"),
+    ("cos({c}) + sin({c})", "2", "cos({cn}) + sin({cn})", "2"),
+    ("ln({c})", "{c} - 1", "ln({cn})", "({cn}) - 1"),
+    ("abs(a + b)", "abs(a) + abs(b)", "abs(a + b)", "abs(a) + abs(b)"),
+    ("0", "sqrt({c})", "0", "sqrt({cn})"),
+    ("2 a b", "a^2 + b^2", "2 * a * b", "a**2 + b**2"),
 )
+
+#: Numbers.
+COUNTS = (("a", "a"), ("a - b", "a - b"), ("a b", "a * b"), ("2 b", "2 * b"), ("a^2", "a**2"))
 
 
 @dataclass(frozen=True)
@@ -224,22 +238,23 @@ def _numbers(chance: np.random.Generator, k: int) -> dict[str, Array]:
     if k % 4 == 3:
         out["K"][:] = out["Q"][0] * chance.choice((-1.0, 1.0), (m, 1))
         out["B"][:] = out["A"] * chance.choice((-1.0, 1.0))
-    return out
+    a, b = scale * chance.standard_normal(2)
+    return {**out, "a": np.round(a) if k % 3 == 1 else a, "b": a if k % 5 == 2 else b}
 
 
 def true_ones(chance: random.Random) -> Iterator[Case]:
     """True inequalities, without end."""
     while True:
         left, right, *code = chance.choice(TRUE)
-        (z, zn), (f, fn) = chance.choice(SCORES), chance.choice(FINITE)
+        (z, zn), (f, fn), (c, cn) = map(chance.choice, (SCORES, FINITE, COUNTS))
         words = {
             "w": chance.choice(WEIGHTS),
             "h": chance.choice(SHARING),
             "o": chance.choice(WHOLE),
         }
-        said = {"z": z, "f": f, **words}
-        meant = {"zn": zn, "fn": fn, **words}
-        own = [c.replace("fn.shape", "({fn}).shape").format(**meant) for c in code]
+        said = {"z": z, "f": f, "c": c, **words}
+        meant = {"zn": zn, "fn": fn, "cn": cn, **words}
+        own = [x.replace("fn.shape", "({fn}).shape").format(**meant) for x in code]
         yield Case(left.format(**said), right.format(**said), (own[0], own[1]))
 
 
@@ -304,6 +319,9 @@ def verdict(case: Case) -> str:
 EXCHANGED = (
     ("Softmax", "OffByOneSoftmax", "Sparsemax", "Hardmax", "Sigmoid", "RowRatio"),
     ("σ", "tanh", "cos", "max0", "abs", "elu1", "ln", "√", "exp", "min1"),
+    ("Abs", "log", "sin", "exp", "tanh", "cos", "erf"),  # of numbers
+    ("Add", "Mul", "Pow"),
+    ("a", "b"),
     ("LineSum", "RowMax", "Lengths"),
     ("0", "1", "-1", "2", "1/2", "-2"),
     ("ZeroMatrix", "OneMatrix", "Identity"),

@@ -24,7 +24,7 @@ class Assuming(Rewriter):
         if len(rest) > 1:
             outside = bracketed(self.text({content: lead}))
             factors[Atom("poly", terms=frozenset(rest.items()))] = (
-                f"transitivity ({outside} * ({{1}})); last by rewrite {{0}} mulr0.\nby ring."
+                f"transitivity ({outside} * ({{1}}) : R); last by rewrite {{0}} mulr0.\nby ring."
             )
         plain = self.plainly()
         for atom, how in factors.items():
@@ -47,14 +47,13 @@ class Assuming(Rewriter):
         text = self.base(atom, 1, None)
         ranges = [f"({identifier(n)} < {nat(self.sizes[n])})%N" for n in own]
         said = [f"forall {identifier(n)}, {size} ->" for n, size in zip(own, ranges, strict=True)]
+        sign = f"0 < {text}" if is_positive else f"{text} != 0"
         first = "apply: root_gt0." if order > 1 else "apply: gt0_of; first by nn."
         self.given.extend(
             [
-                " ".join(
-                    [f"have {name} :", *said, f"0 < {text}." if is_positive else f"{text} != 0."]
-                ),
+                " ".join([f"have {name} :", *said, f"{sign} :> R."]),
                 *(f"move=> {identifier(n)} lt{identifier(n)}." for n in own),
-                f"have {given} : {below.left} != 0 by {how}.",
+                f"have {given} : {below.left} != 0 :> R by {how}.",
                 *(have(equal, below) if below.script else ()),
                 *([first] if is_positive else []),
                 f"apply: contraNneq {given} => {zero}.",

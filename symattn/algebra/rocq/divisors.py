@@ -71,7 +71,7 @@ class Divisor:
             return f"{self.text} \\in unitmx"
         one = f"{self.text} i j" if self.shape else self.text
         said = f"{one} != 0" if self.sign == "!=" else f"0 {self.sign} {one}"
-        return f"(forall i j, {said})" if self.shape else said
+        return f"(forall i j, {said})" if self.shape else f"{said} :> R"
 
 
 def divisors_of(

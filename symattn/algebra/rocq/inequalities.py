@@ -93,7 +93,8 @@ class Claims(Link):
             return
         if rule in _RISING:
             kinds = [NODES.get(kind_of(x), "") for x in step.claim if isinstance(x, MatrixExpr)]
-            if any(re.search(r"\b(e|ln)\b", kind) for kind in kinds):
+            of_numbers = any(isinstance(x, sympy.exp | sympy.log) for x in step.claim)
+            if of_numbers or any(re.search(r"\b(e|ln)\b", kind) for kind in kinds):
                 self.laws.add("grows")
             if "map_mx ln {0}" in kinds:  # what it is taken of is positive
                 self.needed.update(sizes_in(step.claim))
@@ -142,7 +143,7 @@ class Claims(Link):
         one = self.equations[-1]
         same = "by []." if one is None else f"by apply: {one.name}; eassumption."
         for side, which in zip((kind and step.equation) or (), ("first", "last"), strict=False):
-            yield f"transitivity ({number(side)} : R); {which} by ring."
+            yield f"transitivity ({number(side)} : R); {which} by first [ring | field]."
         yield same
 
 

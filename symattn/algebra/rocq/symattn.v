@@ -1268,7 +1268,8 @@ Ltac le := lazymatch goal with |- le_mx ?A ?B => first
 Ltac by_bound d := first
   [ eapply of_ge; [typeclasses eauto | low | numbers d]
   | eapply of_le; [typeclasses eauto | high | numbers d]
-  | eapply constant_le; [typeclasses eauto | typeclasses eauto | numbers d] | numbers d ].
+  | eapply constant_le; [typeclasses eauto | typeclasses eauto | numbers d] | numbers d
+  | nn | exact: tanh_ge | exact: tanh_le1 ].
 Ltac by_sign := first [zero_le | nn].
 Ltac by_product := first
   [ zero_le | le | nn | apply: ler_wpmul2l; first by nn | apply: ler_wpmul2r; first by nn ].
@@ -1282,15 +1283,22 @@ Ltac by_weights := eapply of_le;
   | first [shares | apply: sum_tr; shares]
   | same_number ].
 Ltac by_cauchy := first [exact: cauchy | exact: cauchyN].
-Ltac by_norm := match goal with H : le_mx ?Z ?Y |- le_mx (map_mx Num.norm ?X) ?Y =>
+Ltac by_norm := match goal with
+  | H : is_true (?z <= ?y) |- is_true (Num.norm ?x <= ?y) => rewrite ler_norml; apply/andP; split;
+    [ rewrite ler_oppl (_ : - x = z); [exact: H | by ring] | assumption ]
+  | H : le_mx ?Z ?Y |- le_mx (map_mx Num.norm ?X) ?Y =>
   solve [apply: (norm_le (Z := Z)); [ move=> ? ?; first
     [ by rewrite mxE mulN1r | by rewrite mxE mulN1r opprK | by rewrite !mxE; ring ] | le | le]] end.
+Ltac line_of_number := first
+  [ exact: max0_ge | exact: norm_ge | exact: norm_geN | exact: norm_geNN
+  | exact: norm_ge_over | exact: norm_geN_over
+  | lazymatch goal with |- is_true (?l <= exf ?e ?x) =>
+    rewrite (_ : l = x + 1); [apply: ex_line; assumption | by ring] end
+  | lazymatch goal with |- is_true (lg ?f ?x <= ?r) =>
+    rewrite (_ : r = x - 1); [apply: ln_below; [assumption | pos] | by ring] end ].
 Ltac by_line := first
-  [ apply: ln_line; [assumption | gt0]
-  | move=> ? ?; rewrite !mxE; first
-    [ exact: max0_ge | exact: norm_ge | exact: norm_geN | exact: norm_geNN
-    | exact: norm_ge_over | exact: norm_geN_over
-    | apply: ex_line; assumption | apply: ex_lineN; assumption ] ].
+  [ apply: ln_line; [assumption | gt0] | move=> ? ?; rewrite !mxE; line_of_number
+  | line_of_number ].
 (* an inequality whose constant side is written as a number *)
 Ltac as_number H := lazymatch type of H with
   | le_mx ?A ?B => first [ exact: H | lazymatch goal with
