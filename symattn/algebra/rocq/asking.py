@@ -70,5 +70,7 @@ def _folder() -> TemporaryDirectory[str]:
 def _is_proven(printed: str) -> bool:
     """Whether all theorems of a file stand on no axioms but those of MathComp-Analysis."""
     lines = [line for line in printed.splitlines() if not line.startswith(" ")]
+    ends = [k for k, line in enumerate(lines) if line in (_CLOSED, _AXIOMS)]
+    lines = lines[ends[0] :] if ends else []  # tactics that were tried may print before
     axioms = {line.split(" ")[0] for line in lines if line not in (_CLOSED, _AXIOMS)}
     return bool(lines) and axioms <= _ANALYSIS

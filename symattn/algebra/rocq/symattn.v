@@ -1118,6 +1118,7 @@ Ltac nn := cbv beta;
       [ apply: abs_ge0 | apply: absN_ge0
       | apply: abs_times_ge0; nn | apply: absN_times_ge0; nn ] in
     first [solve [apply: addr_ge0; nn] | solve [signs] | rewrite addrC; signs]
+  | |- is_true (0 <= 1)%R => exact: ler01
   | |- is_true (0 <= ?x * ?x)%R => rewrite -expr2; apply: sqr_ge0
   | |- is_true (0 <= _ * _)%R => apply: mulr_ge0; nn
   | |- is_true (0 <= _^-1)%R => rewrite invr_ge0; nn
@@ -1268,8 +1269,8 @@ Ltac le := lazymatch goal with |- le_mx ?A ?B => first
 Ltac by_bound d := first
   [ eapply of_ge; [typeclasses eauto | low | numbers d]
   | eapply of_le; [typeclasses eauto | high | numbers d]
-  | eapply constant_le; [typeclasses eauto | typeclasses eauto | numbers d] | numbers d
-  | nn | exact: tanh_ge | exact: tanh_le1 ].
+  | eapply constant_le; [typeclasses eauto | typeclasses eauto | numbers d]
+  | nn | exact: tanh_ge | exact: tanh_le1 | numbers d ].
 Ltac by_sign := first [zero_le | nn].
 Ltac by_product := first
   [ zero_le | le | nn | apply: ler_wpmul2l; first by nn | apply: ler_wpmul2r; first by nn ].
@@ -1292,6 +1293,7 @@ Ltac by_norm := match goal with
 Ltac line_of_number := first
   [ exact: max0_ge | exact: norm_ge | exact: norm_geN | exact: norm_geNN
   | exact: norm_ge_over | exact: norm_geN_over
+  | apply: ex_line; assumption | apply: ex_lineN; assumption
   | lazymatch goal with |- is_true (?l <= exf ?e ?x) =>
     rewrite (_ : l = x + 1); [apply: ex_line; assumption | by ring] end
   | lazymatch goal with |- is_true (lg ?f ?x <= ?r) =>
