@@ -22,10 +22,9 @@ from symattn.algebra.claims import Goal, decoded, goal_of
 from symattn.algebra.forms import Refused
 from symattn.algebra.kinds import Data, check_kind, check_limits
 from symattn.algebra.texts import read_number
-from symattn.arithmetic.functions import FUNCTIONS, Function
 from symattn.errors import ReadError, quote
 from symattn.nodes.base import Node
-from symattn.nodes.entrywise import Entrywise
+from symattn.nodes.entrywise import function
 from symattn.nodes.lines import Lengths, LineSum
 from symattn.nodes.masks import HIDING, may_hide
 from symattn.nodes.normalise import RowMax
@@ -55,15 +54,6 @@ class Step:
 
 #: Functions whose values are above 0, and where others have none: below 0.
 _NEVER_ZERO, _OF_POSITIVE = ("exp", "σ", "elu1"), ("sqrt", "ln")
-
-
-#: Those that SymPy applies to a number.
-_OF_NUMBERS = {row.exact: row for row in FUNCTIONS.values() if isinstance(row.exact, type)}
-
-
-def function(expr: sympy.Basic) -> Function | None:
-    """The function that an expression applies to every entry of a matrix, or to a number."""
-    return expr.row if isinstance(expr, Entrywise) else _OF_NUMBERS.get(expr.func)
 
 
 def word(expr: sympy.Basic) -> str:

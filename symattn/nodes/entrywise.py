@@ -86,6 +86,15 @@ class Entrywise(Node):
         return arithmetic.exp(matrix) if name == "exp" else arithmetic.apply(name, matrix)
 
 
+#: Functions that SymPy applies to a number.
+_OF_NUMBERS = {row.exact: row for row in FUNCTIONS.values() if isinstance(row.exact, type)}
+
+
+def function(expr: sympy.Basic) -> Function | None:
+    """The function that an expression applies to every entry of a matrix, or to a number."""
+    return expr.row if isinstance(expr, Entrywise) else _OF_NUMBERS.get(expr.func)
+
+
 def word(expr: sympy.Basic) -> str:
     """The word of the function of every entry that an expression is; empty for none."""
     return expr.row.word if isinstance(expr, Entrywise) else ""
