@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from symattn.lifting.runs import Made, Recording, Spans
 from symattn.lifting.said import ATOM, Said, Unsaid
 from symattn.lifting.views import viewed
 
@@ -34,9 +35,6 @@ _STATE, NOTHING = "\0", "\1"
 #: Rows below one another, and a part of a matrix or of a row: from … to ….
 _PILE = re.compile(r"(?<!\w)\[(?:[^][;]|\[[^][]*\])+(?:; (?:[^][;]|\[[^][]*\])+)+\]")
 _PART = re.compile(r"(\w+)\[([^][:,]*):([^][:,]+)(, :)?\]")
-
-#: Which keys each row has: how many are before them, and the last.
-Spans: TypeAlias = Sequence[tuple[int, int]]
 
 #: Stands for the rows up to that of the formula's own number, by which a row is multiplied, and for
 #: those of all that are counted.
@@ -70,41 +68,6 @@ _OF_NOTHING = (
     (re.compile(rf"{_ONE} (∘ )?{NOTHING}|{NOTHING} (∘ )?{_ONE}"), NOTHING),
     (re.compile(rf"{NOTHING} \+ | [+-] {NOTHING}"), ""),
 )
-
-
-@dataclass(frozen=True)
-class Made:
-    """What has a letter: the variable that it was, the formula, and the array's numbers."""
-
-    name: str
-    formula: Said
-    array: Any
-
-
-class Recording(Protocol):
-    """The lines of a run, what has a letter in them, and its numbers."""
-
-    lines: list[str]
-    letters: set[str]
-    made: dict[str, Made]
-    numbers: dict[str, Any]
-    families: dict[tuple[str, ...], str | None]
-    growing: dict[str, Spans]
-    whole: dict[str, int]
-    named: list[Any]
-    hides: bool
-
-    def letter(self, name: str) -> str:
-        """A letter for a variable."""
-
-    def number(self, value: float) -> Said:
-        """The formula of a number."""
-
-    def index(self, count: int) -> str:
-        """The index of a family of so many matrices."""
-
-    def constant(self, values: Any) -> Said:
-        """The letter of a matrix of constants."""
 
 
 def of_rows(run: Recording, parts: Sequence[Said], numbers: Any, name: str) -> Said:

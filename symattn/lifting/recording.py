@@ -27,17 +27,17 @@ from symattn.lifting.entries import seen_by
 from symattn.lifting.following import followed
 from symattn.lifting.graphs import GRAPHS, in_doubles
 from symattn.lifting.limits import LIMITS
-from symattn.lifting.loops import Made, finished
+from symattn.lifting.loops import finished
 from symattn.lifting.numerals import size_at
 from symattn.lifting.recorded import (
     Recorded,
-    Recording,
     laid,
     of_numpy,
     place_in,
     quiet,
     recorded_input,
 )
+from symattn.lifting.runs import Made, Recording
 from symattn.lifting.said import Said, Unsaid
 from symattn.printable import said_by
 from symattn.verifying.calling import (

@@ -11,32 +11,23 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from symattn.lifting.runs import Recording
 from symattn.lifting.said import ATOM, FAMILIES, PRODUCT, Said, Unsaid
 
 
-class Sizes(Protocol):
-    """How sizes are written, and which index a family of so many matrices has."""
-
-    def number(self, value: float) -> Said:
-        """The formula of a number."""
-
-    def index(self, count: int) -> str:
-        """The index of a family of so many matrices."""
-
-
-def viewed(one: Said, shape: Sequence[int], places: npt.NDArray[Any], sizes: Sizes) -> Said:
+def viewed(one: Said, shape: Sequence[int], places: npt.NDArray[Any], run: Recording) -> Said:
     """The formula of an array whose numbers come from these places of one of that shape.
 
     Raises `Unsaid` for places that are no part, transpose or view in another shape.
     """
     if not places.size:
         raise _no_part()
-    return _View(one, shape, places, sizes).formula()
+    return _View(one, shape, places, run).formula()
 
 
 @dataclass(frozen=True)
@@ -58,9 +49,9 @@ class _View:
     """The array that others are made of, and what is taken of each of its axes."""
 
     def __init__(
-        self, one: Said, shape: Sequence[int], places: npt.NDArray[Any], sizes: Sizes
+        self, one: Said, shape: Sequence[int], places: npt.NDArray[Any], run: Recording
     ) -> None:
-        self.one, self.shape, self.sizes = one, (*shape,), sizes
+        self.one, self.shape, self.run = one, (*shape,), run
         #: The axes that are made, and what each runs along, as that is found.
         self.steps = _steps(places)
         self.labels = [""] * len(self.steps)
@@ -154,13 +145,13 @@ class _View:
         along, start = self.one.axes[axis], self.starts[axis]
         width = heads.apart // self.apart[axis]
         inner = start % width if share.length < width else 0
-        index = self.labels[heads.axis] = self.sizes.index(heads.count)
+        index = self.labels[heads.axis] = self.run.index(heads.count)
         of_each = re.fullmatch(rf"(.* )?concat_{index}\((\w+\[{index}\])\)", made.text)
         whole = heads.count * share.length == self.shape[axis]
         if of_each and along == "j" and made.level >= PRODUCT and whole:
             return replace(made, text=f"{of_each[1] or ''}{of_each[2]}")  # joined before
         made = self._part(made, along, start - inner, heads.count * width, self.shape[axis])
-        said = self.sizes.number(width).within(ATOM)
+        said = self.run.number(width).within(ATOM)
         made = _cut(made, along, f"({index}-1)*{said} + 1 : {index}*{said}")
         return self._part(made, along, inner, share.length, width)
 
@@ -175,14 +166,14 @@ class _View:
             raise Unsaid("some of the heads; all of them, or one, have a formula")
         if not group:
             return replace(made, text=f"{letter}[{self.starts[axis] + 1}]")
-        self.labels[group[0].axis] = self.sizes.index(group[0].length)
+        self.labels[group[0].axis] = self.run.index(group[0].length)
         return replace(made, text=f"{letter}[group({self.labels[group[0].axis]})]")
 
     def _part(self, made: Said, along: str, start: int, length: int, size: int) -> Said:
         """Rows or columns from … to …, where these are not all."""
         if length == size or not along:
             return made
-        said = [self.sizes.number(place).text for place in (start, start + length)]
+        said = [self.run.number(place).text for place in (start, start + length)]
         first = str(start + 1) if said[0] == str(start) else f"{said[0]} + 1"
         span = f"{first if start else ''}:{said[1] if start + length < size else ''}"
         return _cut(made, along, span)
