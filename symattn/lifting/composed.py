@@ -118,6 +118,5 @@ def of_special() -> dict[int, Any]:
     special = sys.modules.get("scipy.special")
     if special is None:
         return {}
-    scipy, own = sys.modules["scipy"], entries.Module(special, _SPECIAL)
-    found = {id(scipy): entries.Module(scipy, {"special": own}), id(special): own}
-    return found | {id(getattr(special, name)): each for name, each in _SPECIAL.items()}
+    found = entries.in_place_of(special, _SPECIAL)
+    return found | entries.in_place_of(sys.modules["scipy"], {"special": found[id(special)]})

@@ -492,16 +492,25 @@ _OF_CONDITIONS = frozenset(
 )
 
 
+def in_lists(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What a function makes of a value, or of each that is in a list or a tuple."""
+
+    def of(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return type(value)(map(of, value))
+        return function(value)
+
+    return of
+
+
+@in_lists
 def _bare(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return type(value)(map(_bare, value))
     return value.view(np.ndarray) if isinstance(value, Entries) else value
 
 
+@in_lists
 def _wrapped(value: Any) -> Any:
     """An array of objects as one that records; of answers that are all known, one of those."""
-    if isinstance(value, list | tuple):
-        return type(value)(map(_wrapped, value))
     if not isinstance(value, np.ndarray) or _bare(value).dtype != object:
         return value
     if value.size and all(isinstance(one, bool | np.bool_) for one in value.flat):
@@ -582,9 +591,13 @@ def _reduced(
 # ---- functions of NumPy's --------------------------------------------------------------------
 
 
-def _where(condition: Any, one: Any = None, other: Any = None) -> Any:
-    own = np.frompyfunc(_chosen, 3, 1)
-    return own(_objects(condition), _objects(one), _objects(other))
+def _of_each(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
+    """A function of so many arrays that is done to their entries."""
+    own = np.frompyfunc(function, count, 1)
+    return lambda *arrays: own(*map(_objects, arrays))
+
+
+_where = _of_each(_chosen, 3)
 
 
 def _nan_to_num(array: Any, *args: Any, **more: Any) -> Any:
@@ -618,17 +631,12 @@ def _rows(array: Any) -> Any:
 
 def complex_of(real: Any, imag: Any) -> Any:
     """Complex numbers of their real and imaginary parts."""
-    return entries(np.frompyfunc(Complex, 2, 1)(_objects(real), _objects(imag)))
-
-
-def _part(name: str) -> Callable[..., Any]:
-    """The real or the imaginary part of each number."""
-    return lambda x: np.frompyfunc(operator.attrgetter(name), 1, 1)(_objects(x))
+    return entries(_of_each(Complex, 2)(real, imag))
 
 
 def erf(x: Any) -> Any:
     """2/√π times the integral of e^-t² from 0."""
-    found = np.frompyfunc(_function("erf", math.erf), 1, 1)(_objects(x))
+    found = _of_each(_function("erf", math.erf))(x)
     return found.view(Entries) if isinstance(x, Entries) else np.asarray(found, float)
 
 
@@ -641,8 +649,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "nan_to_num": _nan_to_num,
     "isneginf": np.frompyfunc(lambda x: False if isinstance(x, Taped) else x == -math.inf, 1, 1),
     "isposinf": np.frompyfunc(lambda x: False if isinstance(x, Taped) else x == math.inf, 1, 1),
-    "real": _part("real"),
-    "imag": _part("imag"),
+    "real": _of_each(operator.attrgetter("real")),
+    "imag": _of_each(operator.attrgetter("imag")),
 }
 
 
@@ -711,21 +719,18 @@ def _of_math(name: str) -> Callable[..., Any]:
 #: Functions of NumPy's that make an array by its shape, or by that of another.
 MADE = ("zeros", "empty", "full", "ones", "zeros_like", "empty_like", "ones_like", "full_like")
 
-NUMPY = Module(
-    np,
-    {
-        **{name: _made(getattr(np, name)) for name in MADE},
-        "array": _array,
-        "asarray": _same_array,
-        "ascontiguousarray": _same_array,
-        "asanyarray": _same_array,
-        "finfo": _finfo,
-        "float64": lambda x=0.0: x if _holds(x) else np.float64(x),
-    },
-)
-MATH = Module(
-    math, {name: _of_math(name) for name in ("exp", "log", "sqrt", "tanh", "cos", "sin", "fabs")}
-)
+_OF_NUMPY: Mapping[str, Callable[..., Any]] = {
+    **{name: _made(getattr(np, name)) for name in MADE},
+    "array": _array,
+    "asarray": _same_array,
+    "ascontiguousarray": _same_array,
+    "asanyarray": _same_array,
+    "finfo": _finfo,
+    "float64": lambda x=0.0: x if _holds(x) else np.float64(x),
+}
+_OF_MATH: Mapping[str, Callable[..., Any]] = {
+    name: _of_math(name) for name in ("exp", "log", "sqrt", "tanh", "cos", "sin", "fabs")
+}
 
 
 def _largest_of(*args: Any, **more: Any) -> Any:
@@ -745,11 +750,15 @@ def _float(value: Any = 0.0) -> Any:
 _float.dtype = np.dtype(float)  # type: ignore[attr-defined]
 
 
+def in_place_of(module: Any, own: Mapping[str, Any]) -> dict[int, Any]:
+    """What a program sees for a module and some of its functions, by the ids of these."""
+    functions = {id(getattr(module, name)): function for name, function in own.items()}
+    return {**functions, id(module): Module(module, own)}
+
+
 def of_entries() -> dict[int, Any]:
-    """What a program sees that is run on entries: `NUMPY`, `MATH`, and their functions."""
-    own = {id(np): NUMPY, id(math): MATH}
-    own |= {id(getattr(np, name)): one for name, one in NUMPY._own.items()}
-    return own | {id(getattr(math, name)): one for name, one in MATH._own.items()}
+    """What a program sees that is run on entries."""
+    return {**in_place_of(np, _OF_NUMPY), **in_place_of(math, _OF_MATH)}
 
 
 #: What stands for functions of Python's.

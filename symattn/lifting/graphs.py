@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from traceback import walk_stack
 from types import FrameType
 from typing import Any, TypeAlias
 
@@ -20,7 +21,7 @@ import numpy as np
 
 from symattn.lifting import composed
 from symattn.lifting.composed import Unmade
-from symattn.lifting.entries import Complex, Condition, Entries, Taped, entries
+from symattn.lifting.entries import Complex, Condition, Entries, Taped, entries, in_lists
 from symattn.lifting.following import followed
 from symattn.lifting.loops import WRITTEN
 from symattn.lifting.recorded import BRANCHES, Blank, Recorded, bare, in_parts
@@ -63,9 +64,7 @@ def _needed(value: Any) -> Any:
 
 
 def _holds(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(map(_holds, value))
-    return isinstance(value, (*_RECORD, Unmade))
+    return any(isinstance(one, (*_RECORD, Unmade)) for one in _all_of(value))
 
 
 def _kept(value: Any, args: Any) -> Any:
@@ -98,9 +97,8 @@ def _moved(operation: Callable[..., Any], args: Any, library: Callable[[Any], An
     pool: list[Any] = [np.zeros(1)]
     arrays: list[tuple[Any, Any]] = []
 
+    @in_lists
     def placed(one: Any) -> Any:
-        if isinstance(one, list | tuple):
-            return type(one)(map(placed, one))
         records = isinstance(one, _RECORD)
         if not records and getattr(one, "dtype", np.dtype(int)).kind not in "fc":
             return library(one) if isinstance(one, np.ndarray) else one
@@ -291,9 +289,8 @@ def _followed(graph: Any, given: Sequence[Any]) -> Any:
     values: dict[Any, Any] = {}
     waiting = iter(given)
 
+    @in_lists
     def known(one: Any) -> Any:
-        if isinstance(one, list | tuple):
-            return type(one)(map(known, one))
         return values.get(one, one) if isinstance(one, torch.fx.Node) else one
 
     for node in graph.graph.nodes:
@@ -397,12 +394,9 @@ def _lines_kept(file: str) -> Iterator[None]:
     from torch.fx import traceback
 
     def looked(frame: FrameType, event: str, value: Any) -> None:
-        at, lines = frame.f_back if event == "return" else frame, ""
-        while at is not None:
-            if at.f_code.co_filename == file:
-                lines += f"{at.f_lineno} {file}\n"
-            at = at.f_back
-        traceback.set_stack_trace([lines])
+        at = walk_stack(frame.f_back if event == "return" else frame)
+        lines = (f"{line} {file}\n" for one, line in at if one.f_code.co_filename == file)
+        traceback.set_stack_trace(["".join(lines)])
 
     with followed(file, looked), traceback.preserve_node_meta():
         yield
@@ -412,10 +406,9 @@ def _lines_kept(file: str) -> Iterator[None]:
 _LEFT_OUT = ("dtype", "layout", "device", "pin_memory", "memory_format", "non_blocking")
 
 
+@in_lists
 def _array(value: Any) -> Any:
-    """A tensor of constants as an array; so within a list."""
-    if isinstance(value, list | tuple):
-        return type(value)(map(_array, value))
+    """A tensor of constants as an array."""
     return _constant(value.detach()) if hasattr(value, "detach") else _needed(value)
 
 

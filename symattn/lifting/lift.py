@@ -24,7 +24,7 @@ from symattn.language.shapes import USUAL
 from symattn.language.spec import Equations
 from symattn.language.texts import Wrong
 from symattn.lifting.limits import DERIVED, LIMITS
-from symattn.lifting.numerals import AGAIN, FEW, LOWEST, TRIAL, sizes_in
+from symattn.lifting.numerals import AGAIN, FEW, LOWEST, TRIAL, sizes_in, sizes_said
 from symattn.lifting.recorded import HEADS, laid
 from symattn.lifting.recording import (
     Asked,
@@ -79,9 +79,7 @@ class Lifted:
     @property
     def note(self) -> str:
         """What the equations were held against."""
-        said = "; ".join(
-            ", ".join(f"{size} = {number}" for size, number in one.items()) for one in self.sizes
-        )
+        said = "; ".join(map(sizes_said, self.sizes))
         each = f"; for each element of the batch {self.batch}" if self.batch else ""
         is_shown = self.varies.startswith("line ")
         other = f"; at other sizes it may do something else ({self.varies})" if is_shown else ""
@@ -299,7 +297,7 @@ def _hold_element(
     try:
         evaluation = made.evaluate(**given)
     except SymattnError as error:
-        raise SymattnError(f"{name}: at {_sized(asked)}: {error}") from None
+        raise SymattnError(f"{name}: at {sizes_said(asked.sizes)}: {error}") from None
     last = made.steps[-1].letter
     if asked.batch:
         own = own[element : element + 1]
@@ -377,16 +375,12 @@ def _hold(
         if near(own, here, float(np.finfo(np.float32).eps)).all():
             why = "they are near, as where it computes in float32; let it compute in float64"
         raise SymattnError(
-            f"{name}: at {_sized(asked)} its own numbers are others than those of what was "
+            f"{name}: at {sizes_said(asked.sizes)} its own numbers are others than those of what was "
             f"recorded; {why}"
         )
 
 
 def _of_another_shape(name: str, asked: Asked) -> SymattnError:
     return SymattnError(
-        f"{name}: at {_sized(asked)} it returns another shape than what was recorded"
+        f"{name}: at {sizes_said(asked.sizes)} it returns another shape than what was recorded"
     )
-
-
-def _sized(asked: Asked) -> str:
-    return ", ".join(f"{size} = {number}" for size, number in asked.sizes.items())

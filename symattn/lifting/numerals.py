@@ -95,6 +95,11 @@ def sizes_in(shapes: Iterable[Sequence[str]]) -> list[str]:
     return [*dict.fromkeys(listed)]
 
 
+def sizes_said(sizes: Mapping[str, int]) -> str:
+    """Sizes as a sentence has them."""
+    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
+
+
 def _of_sizes(sizes: Mapping[str, int]) -> Iterator[tuple[float, str]]:
     """The numbers that programs make of a size, each with how it is written."""
     for text, size in _made_of(sizes):

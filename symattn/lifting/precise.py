@@ -127,8 +127,7 @@ class Program:
         or not known well.
         """
         ids = named(matrices(call))
-        given = (replace(each, value=ids.get(each.matrix, each.value)) for each in call.given)
-        names = replace(call, given=tuple(given))
+        names = _filled(call, ids)
         key = pickle.dumps(names)
         if key not in self.tapes:
             self.tapes[key] = self.tape(names, [call], most)
@@ -137,16 +136,18 @@ class Program:
         return in_real_numbers(tape, numbers, spread_of(ids))
 
 
+def _filled(call: Call, numbers: Mapping[str, Array]) -> Call:
+    """A call with these numbers for its matrices."""
+    given = (replace(each, value=numbers.get(each.matrix, each.value)) for each in call.given)
+    return replace(call, given=tuple(given))
+
+
 def _larger(call: Call, power: int) -> Call:
     """A call with whole numbers, times a power of 2, whose products are exact."""
-
-    def grown(value: Any) -> Any:
-        if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
-            return value
-        return np.sign(value) * np.ceil(np.abs(value)) * 2.0**power
-
-    given = (replace(x, value=grown(x.value) if x.matrix else x.value) for x in call.given)
-    return replace(call, given=tuple(given))
+    real = {name: array for name, array in matrices(call).items() if array.dtype.kind == "f"}
+    return _filled(
+        call, {name: np.sign(x) * np.ceil(np.abs(x)) * 2.0**power for name, x in real.items()}
+    )
 
 
 def spread_of(ids: Mapping[str, Array]) -> int:

@@ -28,6 +28,7 @@ from symattn.lifting.fields import decided
 from symattn.lifting.held import OfAttention
 from symattn.lifting.lift import lift_in, running
 from symattn.lifting.limits import LIMITS, PROVEN
+from symattn.lifting.numerals import sizes_said
 from symattn.lifting.precise import Program
 from symattn.lifting.recording import Target
 from symattn.lifting.taping import taped
@@ -71,11 +72,6 @@ UNREAD = "Nothing is said of all sizes, of which it has no equations: {}."
 
 #: What is said of a function that is right only in real arithmetic.
 ROUNDED = "In floats the numbers differ, as rounding alone makes them."
-
-
-def sizes_said(sizes: Mapping[str, int]) -> str:
-    """Sizes as a sentence has them."""
-    return ", ".join(f"{name} = {size}" for name, size in sizes.items())
 
 
 @dataclass(frozen=True)

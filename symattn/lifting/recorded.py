@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -23,7 +24,7 @@ import numpy.typing as npt
 from symattn.errors import SymattnError, quote
 from symattn.language.texts import MAX_LENGTH
 from symattn.lifting import loops, said
-from symattn.lifting.entries import MADE, Module
+from symattn.lifting.entries import MADE, in_lists, in_place_of
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.loops import NOTHING, WRITTEN
 from symattn.lifting.numerals import LOWEST
@@ -428,11 +429,8 @@ def bare(value: Any) -> Any:
     return value.view(np.ndarray) if isinstance(value, Recorded) else value
 
 
-def _bare(value: Any) -> Any:
-    """Arrays without formulas, also within lists."""
-    if isinstance(value, list | tuple):
-        return type(value)(map(_bare, value))
-    return bare(value)
+#: The same of arrays within lists.
+_bare = in_lists(bare)
 
 
 def _bare_options(more: Mapping[str, Any]) -> dict[str, Any]:
@@ -480,9 +478,8 @@ _OF_NUMPY: Mapping[str, Callable[..., Any]] = {
 
 
 def of_numpy() -> dict[int, Any]:
-    """What a program sees for NumPy and some of its functions, by the ids of these."""
-    own = {id(getattr(np, name)): function for name, function in _OF_NUMPY.items()}
-    return {**own, id(np): Module(np, _OF_NUMPY)}
+    """What a program sees for NumPy that is run on arrays with formulas."""
+    return in_place_of(np, _OF_NUMPY)
 
 
 #: How many heads and groups of them there are, by name.
@@ -1017,12 +1014,9 @@ _MOVES = frozenset(
 
 def place_in(error: BaseException, file: str) -> str:
     """The last line of a program's file at which an error passed."""
-    line, trace = 0, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return f"line {line}" if line else "the program"
+    passed = traceback.walk_tb(error.__traceback__)
+    lines = [line for frame, line in passed if frame.f_code.co_filename == file]
+    return f"line {lines[-1]}" if lines else "the program"
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from typing import Any
 from symattn.algebra.kinds import storable
 from symattn.documents import blocks as b
 from symattn.documents import text
-from symattn.lifting.proving import Difference, Proven, sizes_said
+from symattn.lifting.numerals import sizes_said
+from symattn.lifting.proving import Difference, Proven
 from symattn.printable import printable
 from symattn.verifying.report import given_blocks, verification_data, verification_document
 

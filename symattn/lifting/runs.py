@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from traceback import walk_stack
 from types import FrameType
 from typing import Any, TypeAlias
 
@@ -124,11 +125,8 @@ class Recording:
 
     def _frames(self) -> Iterator[FrameType]:
         """The calls of the program's functions that are being run, the innermost first."""
-        frame: FrameType | None = sys._getframe()
-        while frame is not None:
-            if frame.f_code.co_filename == self.file:
-                yield frame
-            frame = frame.f_back
+        called = walk_stack(sys._getframe())
+        return (frame for frame, _ in called if frame.f_code.co_filename == self.file)
 
 
 def _is_letter(name: str) -> bool:

@@ -28,7 +28,7 @@ from symattn.lifting.graphs import GRAPHS
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.recorded import quiet
 from symattn.lifting.recording import Target, called, file_of, function_of
-from symattn.verifying.calling import Call, Given, converted, whole
+from symattn.verifying.calling import Call, Given, converted, parts_of, whole
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ def taped(asked: Taping) -> bytes:
         result = called(run, (whole(function), args, named, tape.file), {}, tape.file)
     if tape.refused:  # and the program went on
         raise SymattnError(tape.refused)
-    form, parts = _parts(result)
+    form, listed = parts_of(result, None)
+    parts = [(name, *_flat(value)) for name, value in listed]
     found = {"operations": tape.operations, "form": form, "parts": parts, "single": tape.is_single}
     return json.dumps(found).encode()
 
@@ -84,17 +85,6 @@ def _made(each: Given, tape: Tape, asked: Taping) -> Any:
         flat[:] = [tape.entry("letter", str(int(name))) for name in names.flat]
     made = flat.reshape(names.shape)
     return made.tolist() if library == "lists" else entries(made)
-
-
-def _parts(result: Any) -> tuple[str, list[Any]]:
-    """What is returned in parts: a name, a shape, and the places or numbers of each."""
-    if hasattr(result, "_asdict"):
-        result = result._asdict()
-    if isinstance(result, Mapping):
-        return "table", [(str(name), *_flat(value)) for name, value in result.items()]
-    if isinstance(result, tuple):
-        return "tuple", [("", *_flat(value)) for value in result]
-    return "array", [("", *_flat(result))]
 
 
 def _flat(value: Any) -> tuple[list[int], list[Any]]:

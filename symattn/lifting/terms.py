@@ -110,10 +110,7 @@ class Term:
             return term(own[1])  # of what may be below 0 there is no root
         if exponent.denominator == 1:
             base = self if exponent >= 0 else self.inverse
-            out = ONE
-            for _ in range(abs(int(exponent))):
-                out = out * base
-            return out
+            return math.prod([base] * abs(int(exponent)), start=ONE)
         number = self.number
         if number is not None and number > 0:
             return _root(number, exponent)
@@ -678,13 +675,9 @@ def _root(number: Fraction, exponent: Fraction) -> Term:
     powers: dict[Letter, Fraction] = {}
     factor = Fraction(1)
     for whole, sign in ((number.numerator, 1), (number.denominator, -1)):
-        for prime, times in sympy.factorint(whole).items():
+        for prime, times in sympy.factorint(whole).items():  # none divides both
             power = sign * times * exponent
-            own = ("prime", int(prime))
-            powers[own] = powers.get(own, Fraction(0)) + power
-    for own, power in [*powers.items()]:
-        factor *= Fraction(own[1]) ** math.floor(power)
-        powers[own] = power - math.floor(power)
-        if not powers[own]:
-            del powers[own]
+            factor *= Fraction(int(prime)) ** math.floor(power)
+            if power.denominator > 1:
+                powers["prime", int(prime)] = power - math.floor(power)
     return _of((frozenset(powers.items()), frozenset()), factor)

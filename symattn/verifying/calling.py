@@ -190,7 +190,7 @@ def _read(
     result: Any,
 ) -> tuple[Literal["array", "tuple", "table"], tuple[tuple[str, Computed | str], ...]]:
     """What is returned, in parts."""
-    form, parts = _parts(result)
+    form, parts = parts_of(result)
     read: list[tuple[str, Computed | str]] = []
     for name, value in parts:
         try:
@@ -200,17 +200,19 @@ def _read(
     return form, tuple(read)
 
 
-def _parts(result: Any) -> tuple[Literal["array", "tuple", "table"], list[tuple[str, Any]]]:
-    """What is returned as the parts that it has, by name."""
+def parts_of(
+    result: Any, most: int | None = _MOST_PARTS
+) -> tuple[Literal["array", "tuple", "table"], list[tuple[str, Any]]]:
+    """What is returned as the parts that it has, by name, so many at most."""
     if result is None:
         raise SymattnError("it returns None")
     if hasattr(result, "_asdict"):
         result = result._asdict()
     if isinstance(result, Mapping):
-        items = islice(result.items(), _MOST_PARTS)
+        items = islice(result.items(), most)
         return "table", [(str(name), value) for name, value in items]
     if isinstance(result, tuple):
-        return "tuple", [("", value) for value in islice(result, _MOST_PARTS)]
+        return "tuple", [("", value) for value in islice(result, most)]
     return "array", [("", result)]
 
 
@@ -330,7 +332,7 @@ def _by_jax(
 
 
 def _part(result: Any, part: int) -> Any:
-    return _parts(result)[1][part][1]
+    return parts_of(result)[1][part][1]
 
 
 def _is_not_differentiable(error: Exception) -> bool:
