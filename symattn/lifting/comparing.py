@@ -30,7 +30,7 @@ from symattn.lifting.limits import LIMITS, PROVEN
 from symattn.lifting.numerals import TRIAL, sizes_in
 from symattn.lifting.precise import Program, apart, is_steady, numbers_of
 from symattn.lifting.proving import ROUNDED, SMALL, UNREAD, Difference, Proven
-from symattn.lifting.recording import Target, arguments, parameters
+from symattn.lifting.recording import Target, described
 from symattn.lifting.tapes import near
 from symattn.lifting.taping import taped
 from symattn.lifting.trials import IN_SINGLE
@@ -338,11 +338,9 @@ def _paired(
 
 def _arguments(program: _Program) -> tuple[list[list[Any]], dict[str, tuple[str, ...]]]:
     """The arguments of a program, with the parameters of a module, and the shapes of these."""
-    name = program.function.name
-    listed = json.loads(asked_of(program.run, arguments, program.target, name))
-    own = json.loads(asked_of(program.run, parameters, program.target, name))
-    listed += [[parameter, "", True, "KEYWORD_ONLY"] for parameter, *_ in own]
-    return listed, {parameter: tuple(shape) for parameter, _, shape in own}
+    known = json.loads(asked_of(program.run, described, program.target, program.function.name))
+    own = {parameter: tuple(shape) for parameter, _, shape in known["parameters"]}
+    return [*known["arguments"], *([name, "", True, "KEYWORD_ONLY"] for name in own)], own
 
 
 def _matched(

@@ -503,6 +503,15 @@ def in_lists(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return of
 
 
+def all_of(value: Any) -> Iterator[Any]:
+    """What is given, also within lists."""
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from all_of(one)
+    else:
+        yield value
+
+
 @in_lists
 def _bare(value: Any) -> Any:
     return value.view(np.ndarray) if isinstance(value, Entries) else value
@@ -620,13 +629,10 @@ def _norm(array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) 
 
 def _along(function: Callable[..., Any], axis: int, array: Any, *args: Any, **more: Any) -> Any:
     rows = np.moveaxis(_objects(array), axis, -1)
-    found = [np.asarray(function(entries(row), *args, **more), object) for row in _rows(rows)]
+    lines = rows.reshape(-1, rows.shape[-1])
+    found = [np.asarray(function(entries(row), *args, **more), object) for row in lines]
     out = np.stack(found).reshape(rows.shape[:-1] + found[0].shape)
     return np.moveaxis(out, -1, axis) if found[0].ndim else out
-
-
-def _rows(array: Any) -> Any:
-    return array.reshape(-1, array.shape[-1])
 
 
 def complex_of(real: Any, imag: Any) -> Any:
@@ -686,9 +692,7 @@ def _same_array(value: Any, *args: Any, **more: Any) -> Any:
 
 
 def _holds(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(map(_holds, value))
-    return isinstance(value, Entries | Taped)
+    return any(isinstance(one, Entries | Taped) for one in all_of(value))
 
 
 def _finfo(dtype: Any) -> Any:

@@ -21,7 +21,7 @@ import numpy as np
 
 from symattn.lifting import composed
 from symattn.lifting.composed import Unmade
-from symattn.lifting.entries import Complex, Condition, Entries, Taped, entries, in_lists
+from symattn.lifting.entries import Complex, Condition, Entries, Taped, all_of, entries, in_lists
 from symattn.lifting.following import followed
 from symattn.lifting.loops import WRITTEN
 from symattn.lifting.recorded import BRANCHES, Blank, Recorded, bare, in_parts
@@ -64,7 +64,7 @@ def _needed(value: Any) -> Any:
 
 
 def _holds(value: Any) -> bool:
-    return any(isinstance(one, (*_RECORD, Unmade)) for one in _all_of(value))
+    return any(isinstance(one, (*_RECORD, Unmade)) for one in all_of(value))
 
 
 def _kept(value: Any, args: Any) -> Any:
@@ -72,8 +72,8 @@ def _kept(value: Any, args: Any) -> Any:
 
     Raises `Unsaid` for numbers that are taken out of arrays that record as wholes.
     """
-    if any(isinstance(one, Recorded) for one in _all_of(args)):
-        for one in _all_of(value):
+    if any(isinstance(one, Recorded) for one in all_of(args)):
+        for one in all_of(value):
             is_boolean = isinstance(one, np.ndarray) and one.dtype.kind == "b"
             if is_boolean and isinstance(one, Recorded):
                 raise Unsaid(BRANCHES)
@@ -160,15 +160,6 @@ def _scattered(
     return out
 
 
-def _all_of(value: Any) -> Iterator[Any]:
-    """What is given, also within lists."""
-    if isinstance(value, list | tuple):
-        for one in value:
-            yield from _all_of(one)
-    else:
-        yield value
-
-
 # ---- what both have --------------------------------------------------------------------------
 
 
@@ -229,19 +220,19 @@ def _behind(lines: Lines, why: str) -> str:
 
 def _at(lines: Lines, args: Any) -> None:
     """An operation of a line begins; what the lines before it made has its name first."""
-    used = [one for one in _all_of(args) if isinstance(one, Recorded)]
+    used = [one for one in all_of(args) if isinstance(one, Recorded)]
     if used:
         run = used[0].run
         own = [line for file, line in lines if file == run.file]
         run.line = own[0] if own else run.line
-        run.program.at(own, used)
+        run.at(own, used)
 
 
 def _made(value: Any) -> Any:
     """What an operation has made; the last of a line is what its variable is."""
-    for one in _all_of(value):
+    for one in all_of(value):
         if isinstance(one, Recorded):
-            one.run.program.made(one)
+            one.run.has_made(one)
     return value
 
 
@@ -417,18 +408,16 @@ def _axes(dims: Any) -> Any:
     return dims if isinstance(dims, int) else tuple(dims) if dims else None
 
 
+def _times(x: Any, number: Any) -> Any:
+    return x if number == 1 else np.multiply(x, number)
+
+
 def _added(a: Any, b: Any, alpha: Any = 1) -> Any:
-    return np.add(a, b if alpha == 1 else np.multiply(b, alpha))
-
-
-def _subtracted(a: Any, b: Any, alpha: Any = 1) -> Any:
-    return np.subtract(a, b if alpha == 1 else np.multiply(b, alpha))
+    return np.add(a, _times(b, alpha))
 
 
 def _product_added(c: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
-    own = c if beta == 1 else np.multiply(c, beta)
-    product = np.matmul(a, b)
-    return np.add(product if alpha == 1 else np.multiply(product, alpha), own)
+    return np.add(_times(np.matmul(a, b), alpha), _times(c, beta))
 
 
 def _divided(a: Any, b: Any, rounding_mode: Any = None) -> Any:
@@ -534,8 +523,8 @@ _OF_TORCH: Mapping[str, Callable[..., Any]] = {
     "addmv": _product_added,
     "addr": lambda c, a, b, beta=1, alpha=1: _product_added(c, a[:, None], b[None, :], beta, alpha),
     "add": _added,
-    "sub": _subtracted,
-    "rsub": lambda a, b, alpha=1: _subtracted(b, a, alpha),
+    "sub": lambda a, b, alpha=1: np.subtract(a, _times(b, alpha)),
+    "rsub": lambda a, b, alpha=1: np.subtract(b, _times(a, alpha)),
     "addcmul": lambda c, a, b, value=1: _added(c, np.multiply(a, b), value),
     "lerp": lambda a, b, w: np.add(a, np.multiply(w, np.subtract(b, a))),
     "div": _divided,
@@ -709,7 +698,9 @@ def _of_equation(equation: Any, args: list[Any]) -> list[Any]:
     if name == "cond":
         return _branched(params, args)
     if name in _MOVES_OF_JAX:
-        found = _moved(bound, args, _library_array)
+        import jax
+
+        found = _moved(bound, args, jax.numpy.asarray)
         return found if primitive.multiple_results else [found]
     if name in _SCATTERS_OF_JAX:
         x, where, parts = args
@@ -725,19 +716,10 @@ def _constant(value: Any) -> Any:
     return array.view(Blank) if array.dtype.kind == "f" and not array.any() else array
 
 
-def _library_array(value: Any) -> Any:
-    import jax
-
-    return jax.numpy.asarray(value)
-
-
 def _inner(params: Mapping[str, Any]) -> Any:
     """The program within an operation such as jit, if it has one."""
-    for name in ("jaxpr", "call_jaxpr", "fun_jaxpr"):
-        inner = params.get(name)
-        if hasattr(inner, "consts"):
-            return inner
-    return None
+    found = (params.get(name) for name in ("jaxpr", "call_jaxpr", "fun_jaxpr"))
+    return next((inner for inner in found if hasattr(inner, "consts")), None)
 
 
 def _named(inner: Any, args: Sequence[Any]) -> Callable[..., Any] | None:

@@ -25,16 +25,15 @@ from symattn.language.spec import Equations
 from symattn.language.texts import Wrong
 from symattn.lifting.limits import DERIVED, LIMITS
 from symattn.lifting.numerals import AGAIN, FEW, LOWEST, TRIAL, sizes_in, sizes_said
-from symattn.lifting.recorded import HEADS, laid
+from symattn.lifting.recorded import HEADS
 from symattn.lifting.recording import (
     Asked,
     Target,
-    arguments,
-    libraries,
-    parameters,
+    described,
     ran,
     recorded,
 )
+from symattn.lifting.said import laid
 from symattn.lifting.tapes import near
 from symattn.lifting.uniform import Called, varying
 from symattn.verifying.loading import Ended, alone
@@ -141,7 +140,7 @@ def lift_in(
 def running(
     target: Target,
     limits: Limits,
-    modules: tuple[str, ...] = (arguments.__module__,),
+    modules: tuple[str, ...] = (described.__module__,),
 ) -> Iterator[Run]:
     """Where a function runs: one of a file in a process of its own.
 
@@ -161,10 +160,10 @@ def _lifted(
     run: Run, target: Target, said: Mapping[str, tuple[str, ...]], letters: Mapping[str, str]
 ) -> Lifted:
     name = target.rpartition(":")[2] if isinstance(target, str) else target.__name__
-    listed = json.loads(asked_of(run, arguments, target, name))
+    known = json.loads(asked_of(run, described, target, name))
     shapes = {
         argument: tuple("*".join(_HEADS.get(x, x) for x in size.split("*")) for size in shape)
-        for argument, shape in shapes_of(name, listed, said)
+        for argument, shape in shapes_of(name, known["arguments"], said)
     }
     numbers = {
         argument: int(shape[0])
@@ -173,7 +172,7 @@ def _lifted(
     }
     shapes = {argument: shape for argument, shape in shapes.items() if argument not in numbers}
     letters = dict(letters)
-    for parameter, letter, sizes in json.loads(asked_of(run, parameters, target, name)):
+    for parameter, letter, sizes in known["parameters"]:
         shapes[parameter] = tuple(sizes)
         letters.setdefault(parameter, letter)
     batch = _batch(shapes.values())
@@ -187,7 +186,7 @@ def _lifted(
         for trial in (TRIAL, AGAIN, FEW)
     )
     refused: list[Exception] = []
-    for library in json.loads(asked_of(run, libraries, target, name)):
+    for library in known["libraries"]:
         for asked in _runs(first, other, few, said, refused):
             try:
                 found = _held(run, name, replace(asked, library=library))
@@ -375,8 +374,8 @@ def _hold(
         if near(own, here, float(np.finfo(np.float32).eps)).all():
             why = "they are near, as where it computes in float32; let it compute in float64"
         raise SymattnError(
-            f"{name}: at {sizes_said(asked.sizes)} its own numbers are others than those of what was "
-            f"recorded; {why}"
+            f"{name}: at {sizes_said(asked.sizes)} its own numbers are others than those of what "
+            f"was recorded; {why}"
         )
 
 

@@ -169,11 +169,6 @@ def _of_all(run: Recording, text: str, count: int) -> str | None:
     return None if "j" in _TOKEN.findall(text) else text
 
 
-def of_entries(run: Recording, parts: Sequence[Sequence[Said]], numbers: Any, name: str) -> Said:
-    """The matrix of these entries, row by row; raises as `of_rows`."""
-    return of_rows(run, [of_vector(run, row) for row in parts], numbers, name)
-
-
 def of_heads(run: Recording, parts: Sequence[Said], index: str) -> Said:
     """The matrices of all heads as a family of its index; raises as `of_rows`."""
     text = _alike(run, [one.upright.text for one in parts], index)

@@ -108,13 +108,13 @@ class Program:
         for (_, places), (_, array) in zip(tape.answer.parts, own.parts, strict=True):
             assert isinstance(places, Computed)
             floats = read(places.numbers).astype(float)
-            rounding = tape.rounding
-            if isinstance(array, Computed):
-                rounding = max(rounding, array.rounding)
             if (
                 not isinstance(array, Computed)
                 or floats.shape != array.numbers.shape
-                or not (near(floats, array.numbers, rounding) | _are_nan(floats, array)).all()
+                or not (
+                    near(floats, array.numbers, max(tape.rounding, array.rounding))
+                    | (np.isnan(floats) & np.isnan(array.numbers))
+                ).all()
             ):
                 raise SymattnError(
                     f"{self.function.name}: what was recorded gives other numbers than itself"
@@ -201,11 +201,6 @@ def _answer(like: Answer, of: Callable[[Any], float], balls: Sequence[Array]) ->
         found = elementwise(of, array).astype(float)
         parts.append((name, computed(found, name or "what it returns")))
     return replace(like, parts=tuple(parts))
-
-
-def _are_nan(floats: Array, array: Computed) -> Array:
-    """Where both are undefined."""
-    return np.asarray(np.isnan(floats) & np.isnan(array.numbers))
 
 
 def _middle(ball: Any) -> float:

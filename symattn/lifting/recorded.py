@@ -29,7 +29,17 @@ from symattn.lifting.limits import LIMITS
 from symattn.lifting.loops import NOTHING, WRITTEN
 from symattn.lifting.numerals import LOWEST
 from symattn.lifting.runs import Recording
-from symattn.lifting.said import ATOM, CUT, FAMILIES, OF_ENTRIES, Said, Unsaid, called, is_whole
+from symattn.lifting.said import (
+    ATOM,
+    CUT,
+    FAMILIES,
+    OF_ENTRIES,
+    Said,
+    Unsaid,
+    called,
+    is_whole,
+    laid,
+)
 from symattn.lifting.turning import rotary
 from symattn.lifting.views import viewed
 
@@ -125,7 +135,7 @@ class _Parts:
             lines: dict[int, list[Said]] = {}
             for start, one in zip(sorted(self.known), formulas, strict=True):
                 lines.setdefault(start // self.shape[1], []).append(one)
-            return loops.of_entries(run, [*lines.values()], numbers, name)
+            formulas = [loops.of_vector(run, line) for line in lines.values()]
         return loops.of_rows(run, formulas, numbers, name)
 
 
@@ -277,7 +287,9 @@ class Recorded(np.ndarray[Any, Any]):
         """An operation entry by entry, a product of matrices, or a reduction."""
         if method == "at":
             raise Unsaid(_placed(self.run, f"np.{ufunc.__name__}.at has no formula here"))
-        numbers = getattr(ufunc, method)(*map(bare, inputs), **_bare_options(more))
+        numbers = getattr(ufunc, method)(
+            *map(bare, inputs), **{name: bare(x) for name, x in more.items()}
+        )
         if not isinstance(numbers, np.ndarray | np.generic):
             return numbers
         if np.asarray(numbers).dtype == bool:
@@ -301,7 +313,7 @@ class Recorded(np.ndarray[Any, Any]):
         first, *rest = args
         if name in _MOVES and isinstance(first, Recorded):
             return first.moved(lambda array: function(array, *rest, **options))
-        if name in _BY_UFUNCS:
+        if name in _BY_OTHERS:
             return super().__array_function__(function, types, args, options)
         numbers = function(*map(_bare, args), **{name: _bare(x) for name, x in options.items()})
         if name in ("shape", "ndim", "size"):
@@ -338,7 +350,7 @@ class Recorded(np.ndarray[Any, Any]):
             parts.line = self.run.place()
             self.is_made(parts)
             if value.ndim:  # by whose letter it is known from now on
-                self.run.program.named(self.run.variable(self), value)
+                self.run.names(self.run.variable(self), value)
         else:
             self.formula = _placed(self.run, f"a part is written over: {WRITTEN}")
 
@@ -433,10 +445,6 @@ def bare(value: Any) -> Any:
 _bare = in_lists(bare)
 
 
-def _bare_options(more: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: bare(value) for name, value in more.items()}
-
-
 def _recorded(numbers: Any, run: Recording) -> Recorded:
     array = np.asarray(numbers).view(Recorded)
     array.run = run
@@ -517,7 +525,7 @@ def in_parts(numbers: Any, run: Recording, pieces: Sequence[tuple[Any, Any]]) ->
         elif not parts.write(np.flatnonzero(where), one):
             return unsaid(numbers, run, WRITTEN)
         elif one.ndim:
-            run.program.named("output", one)
+            run.names("output", one)
     return made
 
 
@@ -546,6 +554,7 @@ def recorded_input(
     whole = f"{letter}[{index}]" if index else letter
     run.lines.append(f"{whole} : {run.shape(matrix) if shape else 'number'}")
     array.is_made(Said(whole, axes=("",) * lead + (*axes,)))
+    run.given(array)
     return array
 
 
@@ -564,19 +573,6 @@ def _written_over(out: Any, result: Recorded) -> Any:
 def _placed(run: Recording, why: str) -> str:
     """Why, behind the line of the program; unless a line stands there already."""
     return why if why.startswith(("line ", "the program")) else f"{run.place()}: {why}"
-
-
-def laid(numbers: npt.NDArray[Any], axes: Sequence[str]) -> npt.NDArray[Any]:
-    """An array as the matrix that its formula is, one for each head where it is of a family.
-
-    Raises `ValueError` for an array of another shape.
-    """
-    order = sorted(range(len(axes)), key=lambda axis: "hgij".find(axes[axis]) if axes[axis] else -1)
-    kept = [axis for axis in order if axes[axis]]
-    placed = numbers.transpose(order).reshape([numbers.shape[axis] for axis in kept])
-    if "j" not in axes:
-        placed = placed[..., None]
-    return placed if "i" in axes else placed[..., None, :]
 
 
 # ---- formulas --------------------------------------------------------------------------------
@@ -788,10 +784,6 @@ def _variance(run: Recording, array: Any, axis: Any = None, *, ddof: Any = 0, **
     return said.multiplied(Said(times.within(ATOM), number=count / (count - ddof)), made)
 
 
-def _root_of(squares: Callable[..., Said]) -> Callable[..., Said]:
-    return lambda *args, **more: called("sqrt", squares(*args, **more))
-
-
 def _squares(
     run: Recording, array: Any, ord: Any = None, axis: Any = None, keepdims: Any = False
 ) -> Said:
@@ -833,13 +825,6 @@ def _chosen(run: Recording, condition: Any, one: Any = None, other: Any = None) 
     raise Unsaid(f"np.where with {number:g}; with -inf or 0 it has a formula")
 
 
-def _triangle(run: Recording, array: Any, k: int = 0, *, upper: bool = False) -> Said:
-    """``np.tril``, ``np.triu``: a matrix with zeros above its diagonal, or below."""
-    rows, columns = np.shape(array)[-2:]
-    below = np.tri(rows, columns, k - upper, dtype=bool)
-    return _chosen(run, ~below if upper else below, array, 0.0)
-
-
 def _joined(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) -> Said:
     """Matrices below or beside one another."""
     filled = [one for one in arrays if np.size(one)]
@@ -869,7 +854,6 @@ def _below(run: Recording, parts: Sequence[Said], numbers: Any) -> Said:
 
 def _stacked(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) -> Said:
     """Rows, matrices or numbers one after another, as a loop has made them."""
-    size = 0
     if not all(isinstance(one, Recorded) for one in arrays):
         raise Unsaid(WRITTEN)
     if axis in (1, -1) and arrays[0].ndim == 1:  # columns are rows, turned
@@ -879,10 +863,8 @@ def _stacked(run: Recording, arrays: Sequence[Any], axis: Any = 0, **more: Any) 
         raise Unsaid(WRITTEN)
     if arrays[0].ndim == 1:
         return _below(run, [one.said for one in arrays], np.vstack([*map(bare, arrays)]))
-    parts = _Parts((len(arrays), *np.shape(arrays[0])))
-    for one in arrays:
-        parts.known[size] = one
-        size += one.size
+    known = {place * one.size: one for place, one in enumerate(arrays)}
+    parts = _Parts((len(arrays), *arrays[0].shape), known)
     return parts.said(run, np.stack([*map(bare, arrays)]), run.assigned())
 
 
@@ -968,8 +950,6 @@ def _in_order(array: Any, letters: Sequence[str], wanted: Sequence[str]) -> Any:
 #: The formula of each other function of NumPy's.
 _FUNCTIONS: Mapping[str, Callable[..., Said]] = {
     "where": _chosen,
-    "tril": _triangle,
-    "triu": partial(_triangle, upper=True),
     "stack": _stacked,
     "dot": _dot,
     "inner": lambda run, one, other: _dot(run, one, np.transpose(other)),
@@ -983,12 +963,14 @@ _FUNCTIONS: Mapping[str, Callable[..., Said]] = {
     "hstack": lambda run, arrays, **more: _joined(run, arrays, 1),
     "mean": partial(_reduced, "mean"),
     "var": _variance,
-    "std": _root_of(_variance),
-    "norm": _root_of(_squares),
+    "std": lambda *args, **more: called("sqrt", _variance(*args, **more)),
+    "norm": lambda *args, **more: called("sqrt", _squares(*args, **more)),
 }
 
-#: Functions of NumPy's that it defines by its universal functions.
-_BY_UFUNCS = ("sum", "prod", "max", "amax", "min", "amin", "clip", "cumsum", "all", "any")
+#: Functions of NumPy's that it defines by its universal functions, or by ``np.where``.
+_BY_OTHERS = (
+    *("sum", "prod", "max", "amax", "min", "amin", "clip", "cumsum", "all", "any", "tril", "triu"),
+)
 
 #: Functions of NumPy's that only move numbers.
 _MOVES = frozenset(

@@ -7,7 +7,6 @@ which what was recorded is held against.
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import re
@@ -31,14 +30,12 @@ from symattn.lifting.loops import finished
 from symattn.lifting.numerals import size_at
 from symattn.lifting.recorded import (
     Recorded,
-    laid,
     of_numpy,
     place_in,
     quiet,
     recorded_input,
 )
-from symattn.lifting.runs import Made, Recording
-from symattn.lifting.said import Said, Unsaid
+from symattn.lifting.runs import Recording
 from symattn.printable import said_by
 from symattn.verifying.calling import (
     code_of,
@@ -95,31 +92,29 @@ def function_of(target: Target) -> Callable[..., Any]:
     return load(target) if isinstance(target, str) else target
 
 
-def arguments(target: Target) -> bytes:
-    """The arguments of a function, each with its annotation and whether it has to be given."""
+def described(target: Target) -> bytes:
+    """What is known of a function before it runs.
+
+    Its arguments, each with its annotation and whether it has to be given; the libraries of whose
+    arrays it may be, the most likely one first; and of a module of PyTorch the parameters, each
+    with its name, a letter for it, and its shape.
+    """
     function = function_of(target)
     try:
         listed = inspect.signature(entry(function)).parameters.values()
     except (TypeError, ValueError):
         raise SymattnError("its arguments cannot be read") from None
-    found = [
-        (one.name, _annotation(one.annotation), one.default is one.empty, one.kind.name)
-        for one in listed
-    ]
-    return json.dumps(found).encode()
-
-
-def libraries(target: Target) -> bytes:
-    """The libraries of whose arrays a function may be, the most likely one first."""
-    return json.dumps([x for x in libraries_of(function_of(target)) if x != "lists"]).encode()
-
-
-def parameters(target: Target) -> bytes:
-    """The parameters of a module of PyTorch: the name of each, a letter for it, and its shape."""
-    found = [
-        (name, _letter_of(name), [str(size) for size in one.shape])
-        for name, one in parameters_of(function_of(target)).items()
-    ]
+    found = {
+        "arguments": [
+            (one.name, _annotation(one.annotation), one.default is one.empty, one.kind.name)
+            for one in listed
+        ],
+        "libraries": [library for library in libraries_of(function) if library != "lists"],
+        "parameters": [
+            (name, _letter_of(name), [str(size) for size in one.shape])
+            for name, one in parameters_of(function).items()
+        ],
+    }
     return json.dumps(found).encode()
 
 
@@ -131,9 +126,6 @@ def _letter_of(name: str) -> str:
     stem = stem.removesuffix("_proj").removesuffix("_linear").replace("_", "")
     return f"{_KINDS[kind]}_{stem}" if kind in _KINDS and stem else last
 
-
-#: A row, a column or an entry of what has a letter.
-_ONE = re.compile(r"\w+\[(:, )?\d+(, \d+)?\]")
 
 #: The letters of what a layer of PyTorch's has.
 _KINDS: Mapping[str, str] = {"weight": "W", "bias": "b"}
@@ -163,36 +155,39 @@ def ran(asked: Asked) -> bytes:
 def recorded(asked: Asked) -> bytes:
     """The equations of a function and the numbers of each, as it has made them."""
     function = asked.function
+
+    def looked(frame: FrameType, event: str, value: Any) -> None:
+        for name, item in frame.f_locals.items():
+            if isinstance(item, Recorded):
+                run.names(name, item)
+
     run = Recording(asked.sizes, file_of(function), hides=asked.hides)
     given = {}
     for name, numbers in asked.drawn().items():
         letter = run.letter(asked.letters.get(name, name))
         given[name] = recorded_input(numbers, letter, run, asked.shapes[name])
-    steps = run.program = _Steps(run, list(given.values()))
     all_given = {**given, **asked.numbers}
     by_graph = GRAPHS.get(asked.library)
     with quiet():
         if by_graph is not None:
             result = called(by_graph, (whole(function), [], all_given, run.file), {}, run.file)
-            steps.at(())
+            run.at(())
         else:
             own = {**of_numpy(), **of_special()}
-            with seen_by(function, own, {}), followed(run.file, steps.looked):
+            with seen_by(function, own, {}), followed(run.file, looked):
                 result = called(function, [], all_given, run.file)
     if isinstance(result, tuple) and result:
         result = result[0]
     if not isinstance(result, Recorded):
         raise SymattnError("it returns no array that was made of what it is given")
-    steps.ends_with(result)
+    run.ends_with(result)
     finished(run)
     if len(run.numbers) > LIMITS.steps:
         raise SymattnError(f"it has {len(run.numbers)} steps; {LIMITS.steps} are the most")
-    return json.dumps(_found(run, steps, given, result)).encode()
+    return json.dumps(_found(run, given, result)).encode()
 
 
-def _found(
-    run: Recording, steps: _Steps, given: Mapping[str, Recorded], result: Recorded
-) -> dict[str, Any]:
+def _found(run: Recording, given: Mapping[str, Recorded], result: Recorded) -> dict[str, Any]:
     """What was recorded: the equations, the numbers of each, and how what is given lies."""
     counts = [
         f"n_{index} = {count}"
@@ -207,7 +202,7 @@ def _found(
         "lines": [*counts, *run.lines],
         "numbers": run.numbers,
         "letters": letters,
-        "axes": {**axes, steps.last: result.said.axes},
+        "axes": {**axes, [*run.numbers][-1]: result.said.axes},
         "single": run.is_single,
     }
 
@@ -264,107 +259,3 @@ def file_of(function: Callable[..., Any]) -> str:
     if not codes:
         raise SymattnError("it is no function of Python, whose lines could be followed")
     return codes[0][0].co_filename
-
-
-def _statements(file: str) -> dict[int, tuple[int, tuple[str, ...]]]:
-    """The variables to which each line of a file gives values, and where that begins."""
-    try:
-        tree = ast.parse(Path(file).read_text("utf-8"))
-    except (OSError, SyntaxError, ValueError):
-        return {}
-    found = {}
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            continue
-        target = node.targets[-1] if isinstance(node, ast.Assign) else node.target
-        names = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
-        said = tuple(one.id for one in names if isinstance(one, ast.Name))
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-            found[line] = (node.lineno, said if len(said) == len(names) else ())
-    return found
-
-
-class _Steps:
-    """The local variables of a program as they come to hold new arrays."""
-
-    def __init__(self, run: Recording, given: Sequence[Recorded]) -> None:
-        self.run = run
-        #: The arrays that have a letter, which are kept so that no other takes their place.
-        self.known = {id(one): (one, one._version) for one in given}
-        run.named += given
-        #: Of each line that gives variables their values, where that begins, and the names.
-        self.statements = _statements(run.file)
-        #: Those of the line that is run, and what it has made and not used itself.
-        self.statement: tuple[int, tuple[str, ...]] = (0, ())
-        self.made_here: list[Recorded] = []
-
-    @property
-    def last(self) -> str:
-        """The letter of the last step."""
-        return [*self.run.numbers][-1]
-
-    def at(self, lines: Sequence[int], used: Sequence[Recorded] = ()) -> None:
-        """A line begins in a graph of the program; what the one before has made gets its name.
-
-        `lines` are those of the calls around it, too; `used` is what the operation is given.
-        """
-        known = [self.statements[line] for line in lines if line in self.statements]
-        statement = known[0] if known else (0, ())
-        if statement != self.statement:
-            names = () if self.statement in known else self.statement[1]  # or it goes on
-            if names and len(self.made_here) >= len(names):
-                for name, array in zip(names, self.made_here[-len(names) :], strict=True):
-                    self.named(name, array)
-            self.made_here.clear()
-        self.made_here[:] = [one for one in self.made_here if not any(one is x for x in used)]
-        self.statement = statement
-
-    def made(self, array: Recorded) -> None:
-        """What an operation of this line has made."""
-        self.made_here.append(array)
-
-    def looked(self, frame: FrameType, event: str, value: Any) -> None:
-        """Make an equation of each local variable that is new, after every line."""
-        for name, item in frame.f_locals.items():
-            if isinstance(item, Recorded):
-                self.named(name, item)
-
-    def named(self, name: str, item: Recorded) -> None:
-        """Make an equation of a variable that is new, if one is known."""
-        kept = self.known.get(id(item))
-        version = item._version
-        if kept is not None and kept[0] is item and kept[1] == version:
-            return
-        if item.is_in_parts:
-            return  # whose other parts may be written yet
-        self.known[id(item)] = (item, version)
-        try:
-            formula = item.said
-        except Unsaid:
-            return  # it may not be needed; if it is, its formula is asked for
-        if formula.text.removesuffix(f"[{formula.index}]") in self.run.letters:
-            return  # another name for the same
-        if not item.ndim or _ONE.fullmatch(formula.text):
-            return  # a number, or a row of what has a letter, which a loop goes through
-        self._step(name, item)
-
-    def _step(self, name: str, item: Recorded) -> None:
-        formula = item.said.upright
-        letter = self.run.letter(name)
-        if len(self.run.numbers) >= LIMITS.returned:
-            raise Unsaid(f"{self.run.place()}: more than {LIMITS.returned:,} steps")
-        whole = f"{letter}[{formula.index}]" if formula.index else letter
-        self.run.lines.append(f"{whole} = {formula.text}")
-        self.run.numbers[letter] = laid(np.asarray(item), formula.axes).tolist()
-        item.is_made(Said(whole, axes=formula.axes))
-        self.run.made[letter] = Made(name, formula, item)
-        self.run.named.append(item)
-
-    def ends_with(self, result: Recorded) -> None:
-        """Make what is returned the last step. Raises `SymattnError` where it has no formula."""
-        formula = result.said
-        if any(n > 1 and not axis for n, axis in zip(result.shape, formula.axes, strict=True)):
-            raise SymattnError("it returns an array that is repeated along an axis")
-        last = self.run.lines[-1].split(" = ")[0] if self.run.numbers else ""
-        if formula.upright is not formula or last.removesuffix("[t,:]") != formula.text:
-            self._step("output" if "output" not in self.run.letters else "result", result)

@@ -129,6 +129,19 @@ def aligned(one: Said, other: Said) -> tuple[Said, Said, tuple[str, ...]]:
     raise Unsaid("arrays that are repeated along more than the rows and columns of matrices")
 
 
+def laid(numbers: npt.NDArray[Any], axes: Sequence[str]) -> npt.NDArray[Any]:
+    """An array as the matrix that its formula is, one for each head where it is of a family.
+
+    Raises `ValueError` for an array of another shape.
+    """
+    order = sorted(range(len(axes)), key=lambda axis: "hgij".find(axes[axis]) if axes[axis] else -1)
+    kept = [axis for axis in order if axes[axis]]
+    placed = numbers.transpose(order).reshape([numbers.shape[axis] for axis in kept])
+    if "j" not in axes:
+        placed = placed[..., None]
+    return placed if "i" in axes else placed[..., None, :]
+
+
 def of_number(value: float, sizes: Mapping[str, int]) -> Said:
     """The formula of a number. Raises `Unsaid` for none."""
     if math.isnan(value):

@@ -392,11 +392,8 @@ def exp(x: Term) -> Term:
 
 def _logarithm(monomial: Monomial) -> Term | None:
     """What a monomial is the logarithm of, where it is one."""
-    powers, exponent = monomial
-    if exponent or len(powers) != 1:
-        return None
-    ((own, power),) = powers
-    return own[1] if own[0] == "ln" and power == 1 else None
+    own = _of(monomial).single
+    return own[1] if own is not None and own[0] == "ln" else None
 
 
 def ln(x: Term) -> Term:
