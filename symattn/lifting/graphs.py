@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from traceback import walk_stack
 from types import FrameType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -619,16 +619,13 @@ def of_jax(
     return jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(made), found)
 
 
-@contextmanager
-def in_doubles(library: str) -> Iterator[None]:
+def in_doubles(library: str) -> AbstractContextManager[Any]:
     """Where a library computes in float64, which JAX does if asked."""
     if library != "jax":
-        yield
-        return
+        return nullcontext()
     import jax
 
-    with jax.enable_x64(True):
-        yield
+    return cast(AbstractContextManager[Any], jax.enable_x64(True))
 
 
 def _of_jaxpr(jaxpr: Any, constants: Sequence[Any], given: Sequence[Any]) -> list[Any]:

@@ -399,9 +399,7 @@ def _by_rows_of_each(run: Recording, letters: tuple[str, ...], index: str) -> st
         whole = text and _ROW.sub("", text)  # is held against the numbers, as all is
         if not whole or "t" in _TOKEN.findall(whole):
             return None
-        run.letters.difference_update(letters)
-        own = run.families[letters] = run.letter(letters[0])
-        run.lines[:] = [x for x in run.lines if x.partition(_BY_ROWS)[0] not in letters]
+        own = run.families[letters] = run.letter_of_all(letters, letters[0], _BY_ROWS)
         run.lines.append(f"{own}[{index}] = {whole}")
         run.numbers[own] = [run.numbers.pop(letter) for letter in letters]
     return run.families[letters]
@@ -430,14 +428,12 @@ def _family(run: Recording, letters: tuple[str, ...], index: str) -> str | None:
         return None
     text, start, spans = found
     rows = [np.asarray(run.numbers.pop(own)) for own in letters]
-    run.letters.difference_update(letters)
-    letter = run.letter(each[0].name)
+    letter = run.letter_of_all(letters, each[0].name, " = ")
     if spans:
         run.growing[letter] = spans
         rows = _padded(rows, text, spans)
     whole = bool(start) or _along(each[-1]) == ("i", "j")
     left = f"{letter}[{index}]" if whole else f"{letter}[{index},:]"
-    run.lines[:] = [line for line in run.lines if line.partition(" = ")[0] not in letters]
     run.lines += [f"{letter}[0] = {start.replace(NOTHING, '0')}"] * bool(start)
     run.lines.append(f"{left} = {text.replace(_STATE, letter)}")
     run.numbers[letter] = [(row if whole else row[0]).tolist() for row in rows]

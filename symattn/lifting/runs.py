@@ -107,6 +107,12 @@ class Recording:
         self.letters.add(letter)
         return letter
 
+    def letter_of_all(self, letters: Sequence[str], name: str, sign: str) -> str:
+        """A letter in the place of some, whose lines go: those with one of them before a sign."""
+        self.letters.difference_update(letters)
+        self.lines[:] = [line for line in self.lines if line.partition(sign)[0] not in letters]
+        return self.letter(name)
+
     def constant(self, values: Any) -> Said:
         """The letter of a matrix of constants, by its entries."""
         entries = said.by_entries(values, self.sizes)

@@ -147,11 +147,8 @@ class Term:
     @property
     def number(self) -> Fraction | None:
         """The rational number that it is, if it is one."""
-        if self.lowest:
-            return None
-        if not self.terms:
-            return Fraction(0)
-        return self.terms[_NOTHING] if {*self.terms} == {_NOTHING} else None
+        is_one = not self.lowest and {*self.terms} <= {_NOTHING}
+        return self.terms.get(_NOTHING, Fraction(0)) if is_one else None
 
     @property
     def value(self) -> float | None:

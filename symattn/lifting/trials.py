@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from symattn.arithmetic.base import Array
 from symattn.errors import SymattnError, Undecided
 from symattn.lifting.limits import LIMITS
 from symattn.lifting.precise import Program, is_steady
@@ -164,11 +163,8 @@ def _is_same_in_single(shown: Outcome) -> bool:
             return False
         answers.append(shown.subject.returned(answer, shown.evaluation))
     double, single = answers
+    true = {letter: np.asarray(shown.evaluation.array(letter), float) for letter in double}
     return any(
-        is_steady(array.numbers - _true(shown, letter), array, single[letter])
+        is_steady(array.numbers - true[letter], array, single[letter])
         for letter, array in double.items()
     )
-
-
-def _true(shown: Outcome, letter: str) -> Array:
-    return np.asarray(shown.evaluation.array(letter), float)
