@@ -14,7 +14,6 @@ from symattn import VARIANTS, Attention
 from symattn.cli import main
 from symattn.derivations import Derivation, Evaluation
 from symattn.documents.html import html_document
-from symattn.documents.page.frame import _file
 from symattn.documents.page.matrices import pretty
 from symattn.documents.page.worksheet import Tables
 from symattn.documents.shown import Shown
@@ -30,7 +29,7 @@ from tests.documents.page.opening import (
     variant,
     variant_page,
 )
-from tests.documents.page.test_certified import run
+from tests.documents.page.test_certified import CERTIFIED, run
 from tests.shares import share
 
 HEAD = Tables({}, {"variant": '"causal"'})
@@ -437,7 +436,7 @@ console.log(JSON.stringify([found.map((x) => certified.shown(x, 2).text), certif
 
 
 def test_nothing_is_known_beyond_the_bound(tool: Callable[[str], str]) -> None:
-    assert run(tool("node"), _file("certified.js") + BOUNDED, []) == [["3", "12", "?"], True, "2"]
+    assert run(tool("node"), CERTIFIED + BOUNDED, []) == [["3", "12", "?"], True, "2"]
 
 
 WORKED = """([m, i, j, h]) => {
