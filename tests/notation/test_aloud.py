@@ -39,6 +39,8 @@ _SAME = (
     (r"(?:to the|times) T power|transposed", "ᵀ"),
     (r"dot dot dot|and so on", "⋯"),
     (r"\bl n\b", "ln"),
+    (r"\b([a-z]+)-(\d)([a-z])\b", r"\1 − \2 \3"),  # the hyphen of a name is called minus
+    (r"is a member of the set", "is in"),
     (r"\bsquared\b", "2"),
     (r"\bcubed\b", "3"),
     (r"almost equals", "≈"),
