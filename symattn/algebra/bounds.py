@@ -24,7 +24,7 @@ from symattn.algebra.kinds import Data, check_kind, check_limits
 from symattn.algebra.texts import read_number
 from symattn.errors import ReadError, quote
 from symattn.nodes.base import Node
-from symattn.nodes.entrywise import function
+from symattn.nodes.entrywise import function, word
 from symattn.nodes.lines import Lengths, LineSum
 from symattn.nodes.masks import HIDING, may_hide
 from symattn.nodes.normalise import RowMax
@@ -54,12 +54,6 @@ class Step:
 
 #: Functions whose values are above 0, and where others have none: below 0.
 _NEVER_ZERO, _OF_POSITIVE = ("exp", "σ", "elu1"), ("sqrt", "ln")
-
-
-def word(expr: sympy.Basic) -> str:
-    """What its function is called; empty for none."""
-    row = function(expr)
-    return row.word if row is not None else ""
 
 
 def constant(expr: sympy.Basic) -> sympy.Expr | None:
@@ -177,8 +171,6 @@ def _doubt(part: sympy.Basic) -> tuple[Any, ...]:
     if word(part) in _OF_POSITIVE:
         rooted = word(part) == "sqrt" and is_of_squares(part.args[0])
         return () if rooted else (word(part), part.args[0])
-    if isinstance(part, sympy.log):
-        return "ln", part.args[0]
     if isinstance(part, sympy.Pow) and not (part.exp.is_Integer and part.exp > 0):
         return "^", part.base
     known = not isinstance(part, Node) or part.between != (None, None) or part.rises

@@ -467,9 +467,7 @@ def _may_lack(part: sympy.Basic) -> bool:
         return not part.args[1].is_nonzero
     if word(part):
         return word(part) in ("sqrt", "ln")
-    return isinstance(part, sympy.Inverse | sympy.MatPow | sympy.log) or bool(
-        getattr(part, "partial", False)
-    )
+    return isinstance(part, sympy.Inverse | sympy.MatPow) or bool(getattr(part, "partial", False))
 
 
 def opaque(expr: sympy.Basic, letters: dict[MatrixExpr, sympy.MatrixSymbol]) -> sympy.Basic:

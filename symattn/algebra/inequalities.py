@@ -41,7 +41,6 @@ from symattn.algebra.bounds import (
     rises,
     rules_of,
     summed,
-    word,
 )
 from symattn.algebra.certificate import replayed
 from symattn.algebra.claims import encoded, goal_of
@@ -55,6 +54,8 @@ from symattn.algebra.traces import stated_again
 from symattn.arithmetic.base import Array
 from symattn.budget import Spent, spend
 from symattn.errors import SymattnError
+from symattn.nodes.base import shape_of
+from symattn.nodes.entrywise import word
 from symattn.nodes.lines import LineSum
 from symattn.nodes.normalise import RowMax
 from symattn.nodes.operators import coefficient, negative, transposed
@@ -103,7 +104,7 @@ def filled(number: sympy.Expr, expr: sympy.Basic) -> sympy.Expr:
     """A number as often as an expression has entries."""
     if not isinstance(expr, MatrixExpr):
         return number
-    return spread(number, None, tuple(expr.shape))
+    return spread(number, None, tuple(shape_of(expr)))
 
 
 def _of_lines(expr: sympy.Expr) -> Iterator[Fact]:

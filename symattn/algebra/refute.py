@@ -567,11 +567,10 @@ def numbers_at(statement: Statement) -> Iterator[Callable[[Side], Array | None]]
     found = [*trial_sizes(statement, sizes_of(statement), {})]
     for sizes in (*found, {size: value + 2 for size, value in found[0].items()}):
         sampler = _Sampler(statement, sizes)
-        samples = [sampler.generic(), sampler.above_zero()]
-        if statement.where:
-            samples = [sampler.samples()]
-        most = 2 if sampler.letters else _GENERIC  # of matrices, many entries
-        for arrays, scalars in chain(*(islice(some, most) for some in samples)):
+        plain = (sampler.generic(), sampler.above_zero())
+        kinds = (sampler.samples(),) if statement.where else plain
+        most = 2 if sampler.letters else _GENERIC  # matrices have many entries
+        for arrays, scalars in chain(*(islice(kind, most) for kind in kinds)):
             floats = {name: np.vectorize(float)(array) for name, array in arrays.items()}
             yield partial(_in_floats, floats, scalars)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from itertools import permutations
+from itertools import permutations, repeat
 from typing import Any, TypeAlias
 
 import sympy
@@ -110,7 +110,7 @@ class Term:
             return term(own[1])  # of what may be below 0 there is no root
         if exponent.denominator == 1:
             base = self if exponent >= 0 else self.inverse
-            return math.prod([base] * abs(int(exponent)), start=ONE)
+            return math.prod(repeat(base, abs(int(exponent))), start=ONE)
         number = self.number
         if number is not None and number > 0:
             return _root(number, exponent)

@@ -96,8 +96,9 @@ def function(expr: sympy.Basic) -> Function | None:
 
 
 def word(expr: sympy.Basic) -> str:
-    """The word of the function of every entry that an expression is; empty for none."""
-    return expr.row.word if isinstance(expr, Entrywise) else ""
+    """What the function is called that an expression applies; empty for none."""
+    row = function(expr)
+    return "" if row is None else row.word
 
 
 class Exponential(Entrywise):

@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from functools import cache
+from itertools import dropwhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -70,7 +71,7 @@ def _folder() -> TemporaryDirectory[str]:
 def _is_proven(printed: str) -> bool:
     """Whether all theorems of a file stand on no axioms but those of MathComp-Analysis."""
     lines = [line for line in printed.splitlines() if not line.startswith(" ")]
-    ends = [k for k, line in enumerate(lines) if line in (_CLOSED, _AXIOMS)]
-    lines = lines[ends[0] :] if ends else []  # tactics that were tried may print before
+    # tactics that were tried may print before
+    lines = [*dropwhile(lambda line: line not in (_CLOSED, _AXIOMS), lines)]
     axioms = {line.split(" ")[0] for line in lines if line not in (_CLOSED, _AXIOMS)}
     return bool(lines) and axioms <= _ANALYSIS
