@@ -155,6 +155,8 @@ def power(one: Any, exponent: Any) -> Any:
     """A power of a matrix or a number."""
     if np.ndim(one) == 0 and not isinstance(one, Shapeless):
         return one ** float(exponent)
+    if exponent != int(exponent):
+        return one**exponent
     return squared(lambda x: np.linalg.matrix_power(x, int(exponent)), one)
 
 

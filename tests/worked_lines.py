@@ -57,8 +57,10 @@ def _threshold(*row: Value) -> Value:
 
 
 def _square_threshold(*row: Value) -> Value:
-    """The τ with Σ max(0, x − τ)² = 1, found by halving."""
+    """The τ with Σ max(0, x − τ)² = 1, found by halving; 0 of a row without keys."""
     seen = [_real(x) for x in row if x != -mpmath.inf]
+    if not seen:
+        return Fraction(0)
     low, high = max(seen) - 1, max(seen)
     for _ in range(4 * DIGITS):
         middle = (low + high) / 2

@@ -115,6 +115,7 @@ def _article(*documents: b.Document) -> str:
             _FITTED,
             _TIGHT,
             r"\setlength{\parindent}{0pt}",
+            r"\setlength{\emergencystretch}{4em}  % code does not stretch",
             r"\begin{document}",
             body,
             r"\end{document}",

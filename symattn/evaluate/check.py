@@ -28,8 +28,8 @@ class StepCheck:
     """How far NumPy is from the true value in one step.
 
     `error` is the largest absolute error and `ulps` the same in units in the last place of the
-    dtype at that entry; `worst` is the entry (from 0), `tolerance` the bound that holds there.
-    `failed` is the first entry that lies outside its bound, or None. `overflowed` says that every
+    dtype at that entry; `worst` is the entry (from 0). `failed` is the first entry that lies
+    outside its bound, or None; `tolerance` is the bound of that one, else of the worst. `overflowed` says that every
     such entry is ∞ because the number does not fit into the dtype, or that one that the step is
     made of was: then the arrays show nothing about the formula.
     """
@@ -169,6 +169,7 @@ def compare(name: str, array: Array, true: Array, allowed: Array, after: bool = 
     largest = max(errors)
     worst = errors.index(largest)
     failed = [k for k, is_inside in enumerate(inside) if not is_inside]
+    shown = failed[0] if failed else worst
     places = [tuple(map(int, np.unravel_index(k, array.shape))) for k in (worst, *failed[:1])]
     return StepCheck(
         name,
@@ -176,7 +177,7 @@ def compare(name: str, array: Array, true: Array, allowed: Array, after: bool = 
         largest,
         _ulps(largest, true.flat[worst], array.dtype),
         places[0],
-        _most(numbers[worst], true.flat[worst], allowed.flat[worst]),
+        _most(numbers[shown], true.flat[shown], allowed.flat[shown]),
         not failed,
         places[1] if failed else None,
         bool(failed) and (after or all(beyond(array.flat[k], true.flat[k]) for k in failed)),

@@ -79,7 +79,7 @@ _JOINED = {"--", "``", "''", "?`", "!`", ",,", "<<", ">>"}
 #: Characters that need math mode to look like themselves, in sentences and in formulas.
 _MATH_ESCAPES = {
     "\\": r"\backslash",
-    "^": r"\wedge",
+    "^": r"^{\wedge}",
     "~": r"\sim",
     "<": "<",
     ">": ">",

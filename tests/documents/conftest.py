@@ -22,7 +22,7 @@ Typeset = Callable[[str, str, Path], list[str]]
 
 #: A file of somebody's own into which a fragment is put, with LaTeX's usual narrow page.
 HOST = (
-    "\\documentclass{{article}}\n\\usepackage[T1]{{fontenc}}\n"
+    "\\documentclass{{article}}\n\\ifdefined\\directlua\\else\\usepackage[T1]{{fontenc}}\\fi\n"
     "\\usepackage{{amsmath,amssymb,graphicx}}\n\\begin{{document}}\n{}\\end{{document}}\n"
 )
 

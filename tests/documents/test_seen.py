@@ -326,7 +326,9 @@ def test_libreoffice(tool: Callable[[str], str], tmp_path: Path) -> None:
         capture_output=True,
         timeout=300,
     )
-    assert amiss(words_of(tool, tmp_path, "-raw"), [*expected(names, ["value"])]) == []
+    # which may break a line between a formula and the full stop behind it
+    words = words_of(tool, tmp_path, "-raw").replace("\n.\n", ".\n")
+    assert amiss(words, [*expected(names, ["value"])]) == []
 
 
 # a browser

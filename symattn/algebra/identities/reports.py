@@ -194,10 +194,12 @@ def _reads_otherwise(statement: str, claim: Tree) -> bool:
 def _printed(proof: Proof) -> list[Meaning]:
     """All that a proof is printed of: its sides, what it assumes and its links."""
     found = proof.equality.exposition if proof.equality else None
+    goal = () if found is None else (found.goal.left, found.goal.right)
     assumed = () if found is None else (side for pair in found.goal.where for side in pair)
     claims = steps(proof.equality.certificate) if proof.bounds and proof.equality else ()
     bounds = (side for left, right, _ in claims for side in (left, right))
-    return [proof.left, proof.right, *assumed, *(link.right for link in proof.links), *bounds]
+    links = (link.right for link in proof.links)
+    return [proof.left, proof.right, *assumed, *links, *bounds, *goal]
 
 
 def definitions(sides: Sequence[Meaning]) -> Iterator[Tree]:
@@ -213,7 +215,7 @@ def definitions(sides: Sequence[Meaning]) -> Iterator[Tree]:
     free = [name for name in "ZYUT" if name not in taken]
     known: set[Tree] = set()
     for node in (part for side in whole for part in sympy.preorder_traversal(side)):
-        if not isinstance(node, Node):
+        if not isinstance(node, Node) or node.bound:
             continue
         simple = _simple(node, free)
         formula = Speller().matrix(simple)

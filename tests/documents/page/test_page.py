@@ -176,6 +176,8 @@ def _plain(element: ElementTree.Element) -> str:
             return f"(({inner[0]})/({inner[1]}))"
         case "msup":
             return f"{inner[0]}^({inner[1]})"
+        case "msub":
+            return "_".join(inner)
         case "msqrt":
             return f"√({''.join(inner)})"
         case "mrow":

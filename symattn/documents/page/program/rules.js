@@ -352,7 +352,7 @@ function spell(rule, env, collapsed = false, print = asShown) {
     case "r": {
       if (collapsed) return asNumber();
       const row = [...along(parts.slice(1), env)].map(([body, where]) => inner(body, where).markup);
-      return { markup: mrow(`<mi>${parts[0]}</mi>`, mo("\u2061"), fenced({ markup: row.join(mo(",")) })), holds: ATOM };
+      return { markup: mrow(parts[0] === "τ2" ? "<msub><mi>τ</mi><mn>2</mn></msub>" : `<mi>${parts[0]}</mi>`, mo("\u2061"), fenced({ markup: row.join(mo(",")) })), holds: ATOM };
     }
     default: return inner(branch(rule, env));
   }
