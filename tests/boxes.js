@@ -160,7 +160,7 @@ async (isPaper = false) => {
     for (const one of all("msup > :last-child mn", line)) if (ROUNDED.test(one.textContent)) powers.get(hash).add(one.textContent.split(".")[1].length);
     const numbers = all("mn", line).map((one) => one.textContent);
     // a line that says the value alone, since no decimals give it, puts nothing in
-    const isOne = all("#stage .focal.result").length === 1 && !find("#stage .focal.sum") && all("mo", line).length > 1;
+    const isOne = all("#stage .focal.result").length === 1 && !find("#stage .focal.sum") && all("mo", line).filter(({ textContent }) => "=≈".includes(textContent)).length > 1;
     for (const { textContent } of isOne ? all("#stage :is(.lit, .focal):not(.result)") : []) {
       const digits = textContent.replace("−", "");
       if (ROUNDED.test(digits) && !numbers.includes(digits)) say(`${digits} is lit, and the line has ${numbers.join(" ")}`);

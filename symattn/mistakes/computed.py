@@ -95,10 +95,15 @@ class Run:
             return None
         return self.explainer.pair(one, *filter(None, others)) if others else one
 
-    def fits(self, hypothesis: Hypothesis, exactly: bool = False) -> frozenset[str]:
-        """The letters of the arrays that a changed derivation gives too, in every number."""
+    def fits(
+        self, hypothesis: Hypothesis, exactly: bool = False, partly: bool = False
+    ) -> frozenset[str]:
+        """The letters of the arrays that a changed derivation gives too, in every number.
+
+        `partly`: in every one of which it makes sense, which 0/0 does not.
+        """
         values = self.values(hypothesis, exactly)
-        return frozenset(x for x, value in values.items() if self._same(x, value).all())
+        return frozenset(x for x, value in values.items() if self._same(x, value, partly).all())
 
     def reproduced(self, hypothesis: Hypothesis) -> int:
         """How many numbers a changed derivation gives too."""
@@ -133,11 +138,11 @@ class Run:
         except (SymattnError, ArithmeticError, ValueError):
             return {}
 
-    def _same(self, letter: str, value: Array) -> Array:
+    def _same(self, letter: str, value: Array, partly: bool = False) -> Array:
         """Which numbers a changed derivation gives too.
 
         A wrong one it has to reproduce far better than the true value does; where 0 is right it
-        gives no more than rounding may leave there.
+        gives no more than rounding may leave there. `partly`: where it gives NaN, any number.
         """
         array = self.arrays[letter]
         numbers = array.numbers.astype(float)
@@ -154,7 +159,7 @@ class Run:
             better = np.fmin(np.fmax(off / _BETTER, own), off / 2)
             nothing = np.where(numbers == 0, _BETTER * self.tolerances[letter], near)
             close = np.abs(value - numbers) <= np.fmin(near, np.where(right, nothing, better))
-        same = (value == numbers) | close | (np.isnan(value) & np.isnan(numbers))
+        same = (value == numbers) | close | (np.isnan(value) & (partly | np.isnan(numbers)))
         return np.asarray(same)
 
     def _near(self, letter: str, *values: Array) -> float:
@@ -351,11 +356,11 @@ def _everywhere(hypothesis: Hypothesis, runs: Sequence[Run]) -> bool:
     """Whether what was computed in every run is what the same misconceptions give there.
 
     Sizes at which they do not apply (a transpose needs a square matrix) tell nothing, nor do
-    numbers of which they make no sense (the direction of a vector of zeros).
+    numbers of which they make no sense (the direction of a vector of zeros, a sum of 0 as divisor).
     """
     for run in runs:
-        own = run.hypothesis(hypothesis.misconceptions)
-        if own is None or any(len(run.fits(own, x)) == len(run.letters) for x in (False, True)):
+        own, every = run.hypothesis(hypothesis.misconceptions), len(run.letters)
+        if own is None or any(len(run.fits(own, x, partly=True)) == every for x in (False, True)):
             continue
         if run.values(own):
             return False
