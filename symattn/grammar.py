@@ -232,13 +232,13 @@ def is_inequality(text: str) -> bool:
     return _UNEQUAL.search(text) is not None
 
 
-def relations(text: str) -> list[str]:
-    """The sides of a chain of inequalities, the smallest first.
+def relations(text: str) -> tuple[list[str], bool]:
+    """The sides of a chain of inequalities, the smallest first, and whether it is written last.
 
     Raises `ReadError` for signs other than ≤ alone or ≥ alone.
 
     >>> relations("rowmax(S) + ln m >= lse(S)")
-    ['lse(S)', 'rowmax(S) + ln m']
+    (['lse(S)', 'rowmax(S) + ln m'], True)
     """
     if len(text) > 2 * MAX_LENGTH:
         raise _too_long(text)
@@ -255,7 +255,8 @@ def relations(text: str) -> list[str]:
     if "" in out:
         place = ends[out.index("")][0]
         raise _refused(text, place, "a side is empty; write A <= B")
-    return out if signs == {"≤"} else out[::-1]
+    falls = signs == {"≥"}
+    return out[::-1] if falls else out, falls
 
 
 def marks(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], tuple[int, ...]]]:

@@ -309,7 +309,7 @@ def stated(left: Meaning, right: Meaning = None, **said: Any) -> Iterator[Statem
     A list is a chain of equal expressions; `said` are the fields of `Assumptions`.
     """
     at_most = isinstance(left, str) and right is None and is_inequality(left)
-    chain = relations(str(left)) if at_most else _chain_of(left, right)
+    chain, falls = relations(str(left)) if at_most else (_chain_of(left, right), False)
     given = Assumptions(**said)
     where, joint = given.where, None
     if len(chain) == 2 and all(isinstance(one, Derivation) for one in chain):
@@ -337,6 +337,7 @@ def stated(left: Meaning, right: Meaning = None, **said: Any) -> Iterator[Statem
             declared=frozenset(known),
             joint=joint,
             at_most=at_most,
+            falls=falls,
         )
         for side in statement.all_sides + tuple(sides[0][1:-1]):
             if isinstance(side.meaning, MatrixExpr):
@@ -588,18 +589,26 @@ def decide(
     shapes = {name: " × ".join(map(str, one.shape)) for name, one in letters.items()}
     kinds = statement.reading or tuple(shapes.items())
     reading = tuple((name, shapes.get(name, kind)) for name, kind in kinds)
-    answer = _of_links(answers) if statement.at_most else answers[0]
+    answer = _of_links(answers, statement.falls) if statement.at_most else answers[0]
     return replace(answer, reading=reading)
 
 
-def _of_links(links: Sequence[Equality]) -> Equality:
-    """The answer for a chain of inequalities: that of the first link that is not proven."""
+def _of_links(links: Sequence[Equality], falls: bool) -> Equality:
+    """The answer for a chain of inequalities: that of the first link that is not proven.
+
+    One that `falls` is told as it is written, from the largest to the smallest.
+    """
+    told = links[::-1] if falls else links
     worst = ("different", "undecided", "holds at the sizes tried", "equal")
-    answer = min(links, key=lambda one: worst.index(one.verdict))
+    answer = min(told, key=lambda one: worst.index(one.verdict))
     verdict = _OF_BOUNDS.get(answer.verdict, answer.verdict)
     if not answer:
-        of = f"this is of the link {1 + links.index(answer)} of {len(links)}"
-        return replace(answer, verdict=verdict, notes=(of,) if len(links) > 1 else ())
+        found = answer.counterexample
+        if falls and found is not None:
+            found = replace(found, left=found.right, right=found.left)
+        of = f"this is of the link {1 + told.index(answer)} of {len(links)}"
+        notes = (of,) if len(links) > 1 else ()
+        return replace(answer, verdict=verdict, notes=notes, counterexample=found)
     certificates = [one.certificate for one in links]
     whole = None if None in certificates else joined_bounds(certificates)
     why = answer.reason if whole is None else reason_of_bounds(whole)

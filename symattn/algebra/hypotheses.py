@@ -40,6 +40,8 @@ class Statement:
     joint: Joint | None = None
     #: Whether the left side is said to be at most the right one, entry by entry, not equal to it.
     at_most: bool = False
+    #: Whether that is written the other way round: R ≥ L.
+    falls: bool = False
     #: What stands for numbers and has to have a value: c ≥ 0 where T = √c, a ≠ 0 where c = 1/a.
     valued: tuple[Side, ...] = ()
 

@@ -29,9 +29,9 @@ class StepCheck:
 
     `error` is the largest absolute error and `ulps` the same in units in the last place of the
     dtype at that entry; `worst` is the entry (from 0). `failed` is the first entry that lies
-    outside its bound, or None; `tolerance` is the bound of that one, else of the worst. `overflowed` says that every
-    such entry is ∞ because the number does not fit into the dtype, or that one that the step is
-    made of was: then the arrays show nothing about the formula.
+    outside its bound, or None; `tolerance` is the bound of that one, else of the worst.
+    `overflowed` says that every such entry is ∞ because the number does not fit into the dtype, or
+    that one that the step is made of was: then the arrays show nothing about the formula.
     """
 
     name: str

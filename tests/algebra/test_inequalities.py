@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,24 @@ def test_the_command_prints_the_steps() -> None:
     assert "on the left and" in run("prove", "0 <= unit(Q) unit(K)^T", status=1).output
     run("prove", "softmax(S) <= exp(S - rowmax(S))", status=4)
     assert "not into inequalities" in run("prove", "0 <= S", "--with", "small", status=2).output
+
+
+@pytest.mark.parametrize(
+    ("text", "sides", "link"),
+    [
+        ("2 softmax(0 S) >= 3 softmax(0 S)", "2/3 3/3", ""),
+        ("1 >= softmax(0 S) >= 1/2", "1/3 1/2", "2 of 2"),
+        ("1/2 <= softmax(0 S) <= 1", "1/2 1/3", "1 of 2"),
+    ],
+)
+def test_what_refutes_a_chain_is_told_as_it_is_written(text: str, sides: str, link: str) -> None:
+    found = equal(text, sizes={"n": 2, "m": 3})
+    assert found.counterexample is not None
+    told = (float(found.counterexample.left), float(found.counterexample.right))
+    assert told == pytest.approx([float(Fraction(side)) for side in sides.split()], abs=1e-5)
+    assert [note for note in found.notes if "link" in note] == [
+        f"this is of the link {link}"
+    ] * bool(link)
 
 
 def test_a_certificate_is_written_and_checked(tmp_path: Path) -> None:

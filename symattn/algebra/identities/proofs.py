@@ -40,8 +40,9 @@ class Proof:
     seconds: float
     left: Meaning
     right: Meaning
-    #: Of an inequality its sides, the smallest first.
+    #: Of an inequality its sides as they are written, and whether the largest is the first.
     bounds: tuple[Meaning, ...] = ()
+    falls: bool = False
 
     def __repr__(self) -> str:
         return f"<{self.identity.name}: {self.equality.summary}>"
@@ -78,5 +79,5 @@ def proven(identity: Identity, effort: int = 1) -> Proof:
             links.append(Link(one.meaning, other.meaning, name, decided))
     seconds = perf_counter() - begun
     ends = (meant[0].meaning, meant[-1].meaning)
-    bounds = first.chain if first.at_most else ()
-    return Proof(identity, equality, tuple(links), seconds, *ends, bounds)
+    bounds = (first.chain[::-1] if first.falls else first.chain) if first.at_most else ()
+    return Proof(identity, equality, tuple(links), seconds, *ends, bounds, first.falls)

@@ -175,7 +175,8 @@ def _claim(proof: Proof) -> Tree | None:
         first, *rest = [tree for side in proof.bounds if (tree := spelled(side)) is not None]
         whole = len(rest) + 1 == len(proof.bounds)
         fits = whole and sum(map(size_of, (first, *rest))) <= 2 * _MOST_WIDE
-        return t.equation(first, *((t.Op("≤"), side) for side in rest)) if fits else None
+        sign = t.Op("≥" if proof.falls else "≤")
+        return t.equation(first, *((sign, side) for side in rest)) if fits else None
     one, other = spelled(left), spelled(right)
     if proof.identity.sides is not None and isinstance(left, sympy.MatrixBase):
         return None  # of some entries alone; the statement says what they are
