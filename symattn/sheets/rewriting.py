@@ -7,6 +7,7 @@ from collections.abc import Collection
 from symattn.attention.spec import Attention
 from symattn.documents.page.worksheet import Tables, in_toml
 from symattn.files.toml import parse
+from symattn.language.spec import Equations
 from symattn.sheets.worksheet import Worksheet
 
 _TOP = ("title", "story", "schema", "equations")
@@ -27,7 +28,7 @@ def head_of(sheet: Worksheet) -> Tables:
         del attention["mask"]
     if "mask" in sheet.given and "mask" not in attention and "variant" not in attention:
         attention["mask"] = in_toml("additive")
-    return Tables(top, attention)
+    return Tables(top, attention, _of_truths(sheet.spec))
 
 
 def head_of_variant(
@@ -42,4 +43,10 @@ def head_of_variant(
     top = {"title": in_toml(title), "schema": "1"}
     if gradient:
         top["gradient"] = in_toml(list(gradient))
-    return Tables(top, attention)
+    return Tables(top, attention, _of_truths(spec))
+
+
+def _of_truths(spec: Attention | Equations) -> str:
+    """The mask of truth values that are given; keys are chosen as before."""
+    choice = spec.key_choice if isinstance(spec, Attention) else None
+    return in_toml("boolean" if choice is None else ["boolean", dict([choice])])

@@ -17,10 +17,14 @@ _ELSEWHERE = ("exact", "limit", "digits")
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of a worksheet without its numbers: keys, and their values in TOML."""
+    """The tables of a worksheet without its numbers: keys, and their values in TOML.
+
+    `of_truths` is the mask that says the same where its matrix is given as truth values.
+    """
 
     top: Mapping[str, str] = field(default_factory=dict)
     attention: Mapping[str, str] = field(default_factory=dict)
+    of_truths: str = '"boolean"'
 
 
 def in_toml(value: object) -> str:
@@ -57,6 +61,7 @@ def worksheet_data(
         "attention": dict(head.attention),
         "notation": chosen,
         "scale": _scale(evaluation, tempered),
+        "truths": head.of_truths,
     }
 
 

@@ -17,7 +17,7 @@ from symattn.documents.html import html_document
 from symattn.documents.page.matrices import pretty
 from symattn.documents.page.worksheet import Tables
 from symattn.documents.shown import Shown
-from symattn.sheets.rewriting import head_of
+from symattn.sheets.rewriting import head_of, head_of_variant
 from symattn.sheets.worksheet import worksheet_of
 from tests.documents.page.opening import (
     cells,
@@ -341,6 +341,19 @@ def test_a_changed_variant_is_derived_to_the_same_digits(
     text = downloaded(page)
     assert mismatches(page, text, ("B",)) == []  # which the mask that was changed came from
     assert mismatches(page, text.replace('"2/3"', "0.7"), ("B",))
+
+
+@pytest.mark.parametrize(
+    ("name", "mask"),
+    [
+        ("causal", '"boolean"'),
+        ("explicit-sparse", '["boolean", { "top-k" = 2 }]'),
+        ("deepseek-sparse", '["boolean", { "index-top-k" = 2 }]'),
+    ],
+)
+def test_a_changed_mask_still_chooses_keys(name: str, mask: str) -> None:
+    spec = next(row.spec for row in VARIANTS if row.name == name)
+    assert head_of_variant(name, "", spec, None).of_truths == mask
 
 
 @pytest.mark.nightly

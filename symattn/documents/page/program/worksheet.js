@@ -34,14 +34,14 @@ function matrixIn(item) {
 
 // Throws a SyntaxError for what a worksheet cannot say.
 function worksheet() {
-  const { top, attention, notation, scale } = data.worksheet;
+  const { top, attention, notation, scale, truths } = data.worksheet;
   const axes = { ...attention };
   const altered = data.items.filter((item) => item.rule && given.has(item.letter) && edited(item).length);
   const inputs = data.items.filter((item) => !item.rule);
   let listed = inputs;
   for (const item of altered) {
     if (item.name !== "mask" || inputs.some(({ name }) => name === "mask")) throw new SyntaxError(`the changed ${item.name} cannot be given there`);
-    axes.mask = '"boolean"'; // of zeros and −∞, which truth values say for every way of normalising
+    axes.mask = truths; // of zeros and −∞, which truth values say for every way of normalising
     listed = [...inputs.filter(({ name }) => name !== "allowed"), { ...item, name: "allowed" }];
   }
   if (temperature !== "1") {
