@@ -19,14 +19,14 @@ KEPT = {
     # attentions of papers go by name; norms, gates, frequencies, choices of keys, states that are
     # handed on, costs; functions of programs are derived and proven (lifting); loops over tokens
     # are read by rows; certificates at sizes, larger sizes and small differences in numbers
-    "statements": 48_151,
+    "statements": 48_158,
     "mentions of node classes outside nodes/": 496,  # families are compared side by side
     "classes over 150 statements": 4,
     "attributes stored outside __init__": 39,  # arrays of NumPy have no __init__
     "functions of 30 statements or more": 14,
     "functions of 7 parameters or more": 7,
     "numbers set at module level": 169,
-    "lines of JavaScript": 5_405,  # thresholds of entmax, turned pairs and inverses on pages
+    "lines of JavaScript": 5_407,  # thresholds of entmax, turned pairs and inverses on pages
 }
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import compress
 
 import sympy
 
@@ -12,6 +13,7 @@ from symattn.arithmetic.recorded import Recorded, Value, is_of
 from symattn.documents.code.body import Body, Names
 from symattn.documents.code.bracketed import Piece
 from symattn.documents.code.graph import BROADCASTS, Graph
+from symattn.documents.code.language import Language
 from symattn.documents.code.loops import Loops
 from symattn.documents.code.nouns import noun_of
 from symattn.documents.code.positions import Grids, Positions
@@ -27,6 +29,24 @@ _NAMED = ("listed", "table", "powers", "cos", "sin", "narrowed", "numbers", "rep
 
 #: Operations whose operands beside matrices are sizes and places.
 _SIZED = ("repeat", "shared", "pick", "heads apart", "groups", "sums_at", "entries", "identity")
+
+
+def _broadcasts(x: Recorded, language: Language) -> bool:
+    """Whether a matrix is written without its axis of one head."""
+    return x.operation == "beneath" and not language.batches and x.ndim == 3
+
+
+def _whole(x: Recorded, operands: Sequence[Value], ahead: int, language: Language) -> list[bool]:
+    """Which operands have the heads and batches of what they are joined to.
+
+    Nothing broadcasts there, unless all are written without their heads.
+    """
+    batched = x.batched and language.batches
+    fit = [one.shape[:ahead] == x.shape[:ahead] and one.batched >= batched for one in operands]
+    plain = [
+        fits and not _broadcasts(one, language) for one, fits in zip(operands, fit, strict=True)
+    ]
+    return plain if any(plain) else fit
 
 
 class Expressions:
@@ -57,8 +77,8 @@ class Expressions:
             return self.sizes.number(x)
         if x in self.names.of:
             return Piece(self.names.of[x])
-        if x.operation == "beneath" and not self.language.batches and x.ndim == 3:
-            return self.piece(self.graph.operands(x)[0])  # which broadcasts
+        if _broadcasts(x, self.language):
+            return self.piece(self.graph.operands(x)[0])
         if x not in self._inlined:
             code = self.code(x)
             if x in self.names.of:  # which it got on the way
@@ -194,14 +214,12 @@ class Expressions:
         axis = x.details[0]
         ahead = min(axis, -2)  # matrices of heads themselves are joined by their own axis
         lead = x.shape[:ahead]
-        batched = x.batched and self.language.batches
-        full = next(
-            (one for one in operands if one.shape[:ahead] == lead and one.batched >= batched), None
-        )
+        whole = _whole(x, operands, ahead, self.language)
+        full = next(compress(operands, whole), None)
         pieces = []
-        for one in operands:
+        for one, is_whole in zip(operands, whole, strict=True):
             code = self.piece(one)
-            if one.shape[:ahead] != lead or one.batched < batched:
+            if not is_whole:
                 if full is None:
                     raise CannotSpell("matrices of different heads are joined")
                 if full not in self.names.of and full not in self._inlined:
@@ -210,8 +228,8 @@ class Expressions:
                     self._line(full, self._inlined.pop(full))
                 template = self.language.operations["with heads"]
                 own, name = self.sizes.shape(one.shape[ahead:]), self.names.of[full]
-                whole = replace(one, shape=(*lead, *one.shape[ahead:]))
-                code = self.body.filled(template, whole, code, name, own, ahead=str(ahead))
+                wider = replace(one, shape=(*lead, *one.shape[ahead:]))
+                code = self.body.filled(template, wider, code, name, own, ahead=str(ahead))
             pieces.append(code)
         template = self.language.operations["join"]
         return Piece(template.format(all=", ".join(pieces), axis=axis))

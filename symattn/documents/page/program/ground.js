@@ -295,8 +295,7 @@ function drawValues() {
   const mean = output().map(({ value }) => value);
   const isPlace = (p) => p.every(Number.isFinite); // a mistake may leave some without a value
   const whole = [...points, mean].filter(isPlace);
-  const [every, seen] = [everyKey(), seenKeys()].map((keys) => keys.filter((key) => isPlace(points[key])));
-  const pulled = isPlace(mean) ? seen : [];
+  const [every, seen] = [everyKey(), isPlace(mean) ? seenKeys() : []].map((keys) => keys.filter((key) => isPlace(points[key])));
   const [low, high] = [Math.min, Math.max].map((most) => [0, 1].map((c) => most(...whole.map((p) => p[c]))));
   const span = Math.max(high[0] - low[0], high[1] - low[1]) || 1;
   const place = (p) => [0, 1].map((c) => ((c ? -1 : 1) * (p[c] - (low[c] + high[c]) / 2) / span) * 1.44 * EDGE);
@@ -304,11 +303,11 @@ function drawValues() {
   const outline = hullOf(seen.map((key) => points[key])).map((p) => place(p).join(" "));
   values.replaceChildren(
     ...(areShares() && outline.length ? [shape("path", { d: `M${outline.join("L")}z`, class: "hull" })] : []),
-    ...pulled.map((key) => { const [x, y] = place(points[key]); return shape("line", { x1: o[0], y1: o[1], x2: x, y2: y, "stroke-width": 1 + 11 * Math.min(Math.abs(weight(key)) || 0, 1), class: "pull" }); }),
+    ...seen.map((key) => { const [x, y] = place(points[key]); return shape("line", { x1: o[0], y1: o[1], x2: x, y2: y, "stroke-width": 1 + 11 * Math.min(Math.abs(weight(key)) || 0, 1), class: "pull" }); }),
     ...every.map((key) => { const [cx, cy] = place(points[key]); return shape("circle", { cx, cy, r: 7, class: isHidden(key) ? "value hidden" : "value" }); }),
     ...(isPlace(mean) ? [shape("circle", { cx: o[0], cy: o[1], r: 9, class: "output" })] : []),
     ...axisNames(output()));
-  nameAll(values, every.map((key) => ({ at: place(points[key]), words: keyName(key), kind: "value" })), pulled.map((key) => [o, place(points[key])]));
+  nameAll(values, every.map((key) => ({ at: place(points[key]), words: keyName(key), kind: "value" })), seen.map((key) => [o, place(points[key])]));
 }
 
 if (hasPlane) front.prepend(panel("Ask and compare", "", ground, remarks));
