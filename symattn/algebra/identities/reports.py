@@ -193,7 +193,10 @@ def _reads_otherwise(statement: str, claim: Tree) -> bool:
 
 
 def _printed(proof: Proof) -> list[Meaning]:
-    """All that a proof is printed of: its sides, what it assumes and its links."""
+    """All that a proof is printed of: its sides, what it assumes and its links.
+
+    Those of derivations are in the goal, as expressions.
+    """
     found = proof.equality.exposition if proof.equality else None
     goal = () if found is None else (found.goal.left, found.goal.right)
     assumed = () if found is None else (side for pair in found.goal.where for side in pair)
